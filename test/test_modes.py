@@ -17,7 +17,7 @@ import pytest
 import roboaccord as ra
 import typer
 from roboaccord.cli import groups, main
-from roboaccord.cli.command import add_command, taken_by
+from roboaccord.cli.command import accepted_values, add_command
 from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, added_modes, by_option, with_added
@@ -217,7 +217,7 @@ def test_no_example_is_refused(files: Path) -> None:
     for command in commands():
         for example in command.examples:
             ctx = command.parser.make_context(command.words[-1], [*example])
-            taken, _ = taken_by(command.modes, " ".join(command.words), ctx, ctx.params)
+            taken, _ = accepted_values(command.modes, " ".join(command.words), ctx, ctx.params)
             assert set(taken) <= set(ctx.params)
 
 

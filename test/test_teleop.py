@@ -20,9 +20,9 @@ import pytest
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.targets import read_targets
+from roboaccord.cli.dashboard import Dashboard
 from roboaccord.cli.keys import Keyboard, read_key_map
 from roboaccord.cli.main import run
-from roboaccord.cli.teleop import Dashboard
 from roboaccord.cli.terminal import END
 from roboaccord.contract.state import Array
 from roboaccord.run.inputs import RecordedInputs
@@ -142,7 +142,7 @@ PRINTED = """
 import logging, os, sys, time, warnings
 from types import SimpleNamespace
 from roboaccord.cli.console import make_table, note
-from roboaccord.cli.teleop import screen_shown
+from roboaccord.cli.dashboard import screen_shown
 
 logging.basicConfig(level=logging.WARNING)
 screen = SimpleNamespace(table=lambda: make_table("table"))

@@ -7,41 +7,38 @@ Names of `import roboaccord as ra` may be added: a line of `__init__.pyi` and an
 of docs/new_robot.md (test_public_names compares the two). Nothing is imported here before it is
 asked for (test_public_names, test_start). Other packages add functions by the entry points
 `roboaccord.functions`, never by an import in this file. What must stay: names that exist;
-`FrontDoor`, which keeps `ra.run` a function when the folder `run` is imported; and the last line,
-which gives results the printers of `cli` and `report`, as `contract` may not import them.
+`FrontDoor`, which keeps `ra.run` a function when the folder `run` is imported; and the last lines,
+which connect results with the printers of `cli` and `report`, as `contract` may not import them.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roboaccord.contract import plugins
 from roboaccord.contract.shown import display
 from roboaccord.numerics.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_get, _names, _lazy = lazy_names(__name__)
-__all__ = [name for name in _lazy if name != "__version__"]
+_get_name, _list_names, _core_names = lazy_names(__name__)
+__all__ = [name for name in _core_names if name != "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Return a name of the core, or a function that an installed package adds."""
-    if name not in _lazy and not name.startswith("__"):
+    if name not in _core_names and not name.startswith("__"):
         if name in plugins.entries("functions"):
             return plugins.load("functions", name)
         if line := plugins.lacking("functions", name):
             raise AttributeError(line)
-    return _get(name)
+    return _get_name(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_names(), *(n for n in plugins.entries("functions") if "." not in n)})
+    return sorted({*_list_names(), *(n for n in plugins.entries("functions") if "." not in n)})
 
 
 class FrontDoor(ModuleType):
@@ -55,28 +52,17 @@ class FrontDoor(ModuleType):
 sys.modules[__name__].__class__ = FrontDoor
 
 
-def _text(result: object) -> str:
-    from roboaccord.cli.notebook import text_of
+def _imported_when_called(path: str) -> Callable[..., Any]:
+    """Return a function that imports and calls the function at `module:function`."""
+    module, _, name = path.partition(":")
 
-    return text_of(result)
+    def call(*arguments: object) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments)
 
-
-def _html(result: object) -> str:
-    from roboaccord.cli.notebook import html_of
-
-    return html_of(result)
+    return call
 
 
-def _plot(result: object, what: Sequence[str], out: str | PurePath | None) -> Figure:
-    from roboaccord.report.stills import plot_of
-
-    return plot_of(result, what, out)
-
-
-def _words(finding: object) -> str:
-    from roboaccord.report.words import words_of
-
-    return words_of(finding)
-
-
-display.text, display.html, display.plot, display.words = _text, _html, _plot, _words
+display.text = _imported_when_called("roboaccord.cli.notebook:text_of")
+display.html = _imported_when_called("roboaccord.cli.notebook:html_of")
+display.plot = _imported_when_called("roboaccord.report.stills:plot_of")
+display.words = _imported_when_called("roboaccord.report.words:words_of")

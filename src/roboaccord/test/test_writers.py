@@ -181,7 +181,7 @@ ELSEWHERE = {
     "contract/files": "the one place",
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/process": "/dev/null",
-    "cli/teleop": "the terminal, by its descriptor",
+    "cli/dashboard": "the terminal, by its descriptor",
     "parity/sdformat": "links, in a temporary folder that nobody else can write",
     "run/processes bags/storages dart/fixtures description/isolated gazebo/shipped gazebo/tool "
     "terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",

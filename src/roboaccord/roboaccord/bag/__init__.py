@@ -1,11 +1,11 @@
 """Bags: rosbag2 MCAP files of runs, written during a run and readable even if it was cut.
 
 Inside are, for writing: names of topics and what is stated about a run (topics, run_facts), the
-recorder (writer), its thread (spool) and the MCAP file (storage). For reading: MCAP records,
-checked (frames, records, unpacking), the folder and its metadata (folder, metadata), messages
-(content, rows, typestore), and runs (reader). Further: comparison of runs (compare, resampling,
-columns), and messages of transforms, contacts, targets and a second robot (transforms,
-contact_markers, targets, second_robot).
+recorder (writer), its thread (spool), the bag and its MCAP file (storage, mcap_writer). For
+reading: MCAP records, checked (frames, records, unpacking), the folder and its metadata (folder,
+metadata), messages (content, rows, typestore), and runs (reader). Further: comparison of runs
+(compare, resampling, columns), and messages of transforms, contacts, targets and a second robot
+(transforms, contact_markers, targets, second_robot).
 
 What is recorded may be extended, beginning with topics.py. What must stay: existing bags are
 readable, trajectories are read back bit for bit with equal hashes, and names in `__init__.pyi`, for

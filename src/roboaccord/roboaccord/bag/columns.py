@@ -1,7 +1,8 @@
 """A recorded run as a table with one row for each control tick, and the names of its columns.
 
-Columns may be added at the end, with their unit. Existing ones keep name and order: users' scripts
-read them in exported files.
+`table` returns the numbers of a run that was read from a bag (reader.py), and `columns` the names;
+exported files have both. Columns may be added at the end, with their unit. Existing ones keep name
+and order: users' scripts read them.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import Tree
 
 # Columns of the base, by their unit; then units of the columns of joints that turn, and that slide.
@@ -21,11 +21,12 @@ _PRISMATIC = {"q": "m", "qd": "m/s", "effort": "N"}
 
 def columns(run: BagRun) -> list[str]:
     """Return the names of the columns of `table`, each with its unit in brackets."""
-    prismatic, joints = _prismatic_joints(run.urdf), list[str]()
-    for kind in _REVOLUTE:
+    prismatic = _prismatic_joints(run.urdf)
+    joints = list[str]()
+    for quantity in _REVOLUTE:
         for joint in run.trajectory.joints:
             units = _PRISMATIC if joint in prismatic else _REVOLUTE
-            joints.append(f"{kind}/{joint} [{units[kind]}]")
+            joints.append(f"{quantity}/{joint} [{units[quantity]}]")
     base = [f"base/{name} [{unit}]" for unit, names in _BASE.items() for name in names.split()]
     switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
     return ["time [s]", *joints, *base, *switches]
@@ -41,9 +42,7 @@ def table(run: BagRun) -> Array:
 
 def _prismatic_joints(urdf: str) -> set[str]:
     """Return the names of the prismatic joints; none where there is no usable description."""
-    if not urdf:
-        return set()
     try:
         return {j.name for j in Tree.parse(urdf).moving if j.kind == "prismatic"}
-    except AccordError:  # such as a foreign description without base_link
+    except AccordError:  # no description, or a foreign one, such as without base_link
         return set()

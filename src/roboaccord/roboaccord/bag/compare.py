@@ -1,16 +1,20 @@
 """Comparison of recorded runs, signal by signal, at common time stamps or at those of both.
 
-`compare` compares each run with a reference run. `common_grid` chooses the times; where only one of
-two runs has a sample, its signals are interpolated (resampling.py), in a way that depends on the
-signal: efforts and switches are constant between samples, rates are linear, and positions and
-angles follow cubics. The result does not depend on the order of two bags. Keys of `--json` are
-names of fields and stay, and so do the default tolerances SAME_RUN and GAZEBO, which docs state
-(test_compare).
+A run is the motion of a robot, read from a bag (a recording of ROS 2). A signal is one quantity of
+it over time: position, rate or effort of a joint, a coordinate of the base, or a switch. `compare`
+compares each run with a reference run, the first one, and returns the deviations of all signals and
+a verdict; `accord compare` prints them. `common_grid` chooses the times; where only one of two runs
+has a sample, the signals of the other are interpolated (resampling.py), in a way that depends on
+the signal: efforts and switches are constant between samples, rates are linear, and positions and
+angles follow cubics. The result does not depend on the order of two bags.
+
+Keys of `--json` are names of fields and stay, and so do the default tolerances SAME_RUN and GAZEBO,
+which docs state (test_compare).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,22 +24,21 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun
 from roboaccord.bag.resampling import SLACK, Mask, Resampling
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, did_you_mean, to_json
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import Json, Quantity, by_fields, to_json
-from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 
-# default tolerance: as little as a stamp's 1 ns makes at 1 m/s; other runs differ by more
+# Default tolerance, in each signal's unit: at 1 m/s the resolution of a time stamp, 1 ns, makes a
+# difference of 1e-9 m. Runs that are not the same differ by more.
 SAME_RUN = 1e-9
-# default with a bag from Gazebo, whose steps and contacts differ: 5 cm, 3 degrees. That is what
-# was measured of the snake over 5 s: 65 mm, 58 mrad (docs/tutorial_ros.md).
+# Default tolerance with a bag from Gazebo, whose steps and contacts differ: 5 cm, 3 degrees. Of the
+# snake over 5 s, 65 mm and 58 mrad were measured (docs/tutorial_ros.md).
 GAZEBO = 0.05
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
 _POSITIONS = ("base/x", "base/y", "base/z")
 TURNS = ("base/roll", "base/pitch", "base/yaw")  # signals that are the same after a whole turn
-_CONSTANT = ("effort/", "switch/")  # begin the names of signals that are constant between samples
-_RATE = "qd/"  # begins the names of rates
+_CONSTANT_PREFIXES = ("effort/", "switch/")  # of signals that are constant between samples
+_RATE_PREFIX = "qd/"  # of the rates of joints
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +145,13 @@ def compare(
     for pair in pairs:
         if not pair.signals:
             raise AccordError(f"nothing to compare: {pair.bag} and {first[0]} share no sample")
-    limit, why = SAME_RUN, "the default, which only recordings of the same run keep"
-    if any(run.engine == "gz" for _, run in (first, *others)):
-        limit = GAZEBO
-        why = "the default with a bag from Gazebo, whose steps and contacts are its own"
     if tolerance is not None:
-        limit, why = tolerance, ""
-    return SignalComparison(tuple(pairs), limit, why)
+        return SignalComparison(tuple(pairs), tolerance)
+    if any(run.engine == "gz" for _, run in (first, *others)):
+        reason = "the default with a bag from Gazebo, whose steps and contacts are its own"
+        return SignalComparison(tuple(pairs), GAZEBO, reason)
+    reason = "the default, which only recordings of the same run keep"
+    return SignalComparison(tuple(pairs), SAME_RUN, reason)
 
 
 def signals_of(run: BagRun) -> dict[str, Array]:
@@ -172,10 +175,10 @@ def _angles(orientation: Array) -> Array:
     return np.array([quaternion_rpy(q) for q in orientation]).reshape(-1, 3).T
 
 
-def _resampled(
+def _on_grid(
     run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
-) -> Callable[[str], tuple[Array, Mask]]:
-    """Return a function from a signal's name to its values on a grid (m,), and where it is known.
+) -> dict[str, tuple[Array, Mask]]:
+    """Return the values of each signal of a run on a grid (m,), and where they are known (m,).
 
     Args:
         run: recorded run.
@@ -183,28 +186,26 @@ def _resampled(
         grid: times (m,) [s].
         events: times of the events of both runs [s].
     """
-    motion, base = run.trajectory, dict[str, Array]()
+    motion = run.trajectory
     period = float(run.scenario.get("control_period") or np.inf)
     resampling = Resampling(motion.time, grid, period, events)
+    always = np.ones(len(grid), dtype=bool)
+    resampled = dict[str, tuple[Array, Mask]]()
+    for name, values in signals.items():
+        if name.startswith(_CONSTANT_PREFIXES):
+            resampled[name] = resampling.piecewise_constant(values)
+        elif name.startswith(_RATE_PREFIX):
+            resampled[name] = resampling.linear_rates(values)
+        elif name.startswith("q/"):
+            rates = signals[_RATE_PREFIX + name.removeprefix("q/")]
+            resampled[name] = resampling.cubic(values[:, None], rates[:, None])[:, 0], always
     if run.has_base:
-        axes, twist = quaternion_matrix(motion.orientation), motion.twist
-        velocity = np.einsum("kij,kj->ki", axes, twist[:, :3])  # in the world's axes
+        rotations = quaternion_matrix(motion.orientation)  # (k, 3, 3), base to world
+        velocity = np.einsum("kij,kj->ki", rotations, motion.twist[:, :3])  # in the world's axes
         positions = resampling.cubic(motion.position, velocity)
-        angles = _angles(resampling.orientations(motion.orientation, twist[:, 3:]))
-        base = dict(zip((*_POSITIONS, *TURNS), (*positions.T, *angles)))
-
-    def resampled(name: str) -> tuple[Array, Mask]:
-        if name.startswith(_CONSTANT):
-            return resampling.piecewise_constant(signals[name])
-        if name.startswith(_RATE):
-            return resampling.linear_rates(signals[name])
-        if name in base:
-            values = base[name]
-        else:
-            rates = signals[_RATE + name.removeprefix("q/")]
-            values = resampling.cubic(signals[name][:, None], rates[:, None])[:, 0]
-        return values, np.ones(len(values), dtype=bool)
-
+        angles = _angles(resampling.orientations(motion.orientation, motion.twist[:, 3:]))
+        for name, values in zip((*_POSITIONS, *TURNS), (*positions.T, *angles), strict=True):
+            resampled[name] = values, always
     return resampled
 
 
@@ -229,9 +230,9 @@ def _compare_pair(
         raise AccordError(f"{first_path} and {second_path} have no signal in common")
     names = _choose(common, patterns)
     times = first.trajectory.time, second.trajectory.time
-    begin = max(window[0], *(time[0] for time in times))
-    end = min(window[1], *(time[-1] for time in times))
-    grid, interpolated, stamps_left = common_grid(*times, begin, end)
+    start = max(window[0], *(time[0] for time in times))
+    stop = min(window[1], *(time[-1] for time in times))
+    grid, interpolated, stamps_left = common_grid(*times, start, stop)
     if not len(grid):
         bags = zip((first_path, second_path), times, strict=True)
         spans = " and ".join(f"{path} ({time[0]:g} to {time[-1]:g} s)" for path, time in bags)
@@ -239,23 +240,24 @@ def _compare_pair(
         raise AccordError(f"{spans} have no time in common{within}")
     # Values of both on the grid; a signal is compared where both are known.
     events = [event.time for run in (first, second) for event in run.trajectory.events]
-    first_on_grid = _resampled(first, first_signals, grid, events)
-    second_on_grid = _resampled(second, second_signals, grid, events)
+    first_on_grid = _on_grid(first, first_signals, grid, events)
+    second_on_grid = _on_grid(second, second_signals, grid, events)
     deviations, left_out = {}, {}
     for name in names:
-        first_values, first_is_known = first_on_grid(name)
-        second_values, second_is_known = second_on_grid(name)
+        first_values, first_is_known = first_on_grid[name]
+        second_values, second_is_known = second_on_grid[name]
         is_known = first_is_known & second_is_known
         if is_known.any():
             differences = (second_values - first_values)[is_known]
             deviations[name] = _deviation(grid[is_known], differences, name)
         if not is_known.all():
             left_out[name] = int((~is_known).sum())
-    skipped = (set(first_signals) ^ set(second_signals)) | (set(names) - set(deviations))
+    in_one_only = set(first_signals) ^ set(second_signals)
+    skipped = tuple(sorted(in_one_only | (set(names) - set(deviations))))
+    duration = float(grid[-1] - grid[0])
     return Pair(
-        str(second_path), float(grid[-1] - grid[0]), deviations, interpolated, stamps_left,
-        left_out, tuple(sorted(skipped)),
-    )  # fmt: skip
+        str(second_path), duration, deviations, interpolated, stamps_left, left_out, skipped
+    )
 
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
@@ -292,10 +294,10 @@ def common_grid(first: Array, second: Array, start: float, stop: float) -> tuple
         times (m,) [s]; at how many of them only one recording has a sample; how many time stamps
         are left out.
     """
-    inside = [t[(t >= start - SLACK) & (t <= stop + SLACK)] for t in (first, second)]
-    union = np.union1d(*inside)
+    within = [t[(t >= start - SLACK) & (t <= stop + SLACK)] for t in (first, second)]
+    union = np.union1d(*within)
     union = union[np.diff(union, prepend=-np.inf) > SLACK]  # equal times once
-    fewer, more = sorted(inside, key=len)
+    fewer, more = sorted(within, key=len)
     only_in_one = 2 * len(union) - len(fewer) - len(more)
     one_has_all = len(fewer) and len(more) == len(union)
     return (fewer, 0, only_in_one) if one_has_all and only_in_one else (union, only_in_one, 0)

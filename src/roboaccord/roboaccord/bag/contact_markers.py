@@ -1,8 +1,9 @@
 """Contact points of a run as messages of markers, for viewers: found, published and read back.
 
+A marker is a shape that viewers of ROS draw, here an arrow for the force at a contact point.
 `contact_finder` returns the function that finds the contacts in a state, `ContactMarkers` publishes
-them every PERIOD, and `read_arrows` reads them from the messages of a bag. What a marker looks like
-is decided in cdr/messages.py.
+them every PERIOD during a run, and `read_arrows` reads them from the messages of a bag. Shape and
+colour of the markers are decided in cdr/messages.py.
 """
 
 from __future__ import annotations
@@ -15,16 +16,14 @@ from roboaccord.bag.resampling import SLACK
 from roboaccord.bag.typestore import typestore
 from roboaccord.cdr import encode_contacts
 from roboaccord.cdr.messages import ARROW
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Array, ContactPoint, Observer, RobotState
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 PERIOD = 1.0 / 30.0  # s of simulated time between messages of contacts: the frame rate of a viewer
 
+# A function that returns the contacts in a state.
 Find = Callable[[RobotState], Sequence[ContactPoint]]
-"""Returns the contacts in a state."""
 
 
 def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
@@ -79,10 +78,12 @@ def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:
     store = typestore()
     times, arrows = list[float](), list[Array]()
     for data in messages:
-        if markers := store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers:
-            stamp = markers[0].header.stamp
-            times.append(stamp.sec + 1e-9 * stamp.nanosec)
-            points = [[(p.x, p.y, p.z) for p in m.points] for m in markers if m.type == ARROW]
-            ends = [pair for pair in points if len(pair) == 2]
-            arrows.append(np.array(ends).reshape(-1, 2, 3))
+        markers = store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers
+        if not markers:
+            continue
+        stamp = markers[0].header.stamp
+        times.append(stamp.sec + 1e-9 * stamp.nanosec)
+        points = [[(p.x, p.y, p.z) for p in m.points] for m in markers if m.type == ARROW]
+        ends = [pair for pair in points if len(pair) == 2]
+        arrows.append(np.array(ends).reshape(-1, 2, 3))
     return np.array(times), arrows

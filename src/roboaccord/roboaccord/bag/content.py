@@ -1,12 +1,14 @@
 """Messages of a bag by topic, decoded to states, commands, events and facts.
 
+A bag is a recording of ROS 2: messages, each of a topic (a channel with a name and a message type).
 `Content.of` reads all messages of a bag, up to its end or to where it is damaged. Its methods
-decode them: `states` the joints, `base` the odometry, `commands`, `events` and `switches` the rest,
-and `facts` the scenario and the versions that our own recorder writes. A foreign bag, such as one
-of `ros2 bag record`, has no facts; what is assumed of it (the only topic of a type, missing
-velocities, a base that is recorded less often) stays, and is logged (test_bag, test_foreign). A bag
-may also have the motion of the reference, which is shown as a second robot (second_robot.py): its
-topics are not read here.
+decode them: `states` the joints, `base` the odometry, then `commands`, `events` and `switches`, and
+`facts` the scenario and the versions that our own recorder writes. reader.py makes a run of them.
+
+A foreign bag, such as one of `ros2 bag record`, has no facts; what is assumed of it (the only topic
+of a type, missing velocities, a base that is recorded less often) stays, and is logged (test_bag,
+test_foreign). A bag may also have the motion of the reference, the analytical simulator, which is
+shown as a second robot (second_robot.py): its topics are not read here.
 
 A topic of our own bags is added in topics.py, with a method here that reads it. Numbers beyond
 LARGEST are refused before they are multiplied.
@@ -18,9 +20,9 @@ import json
 import logging
 import struct
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,15 +36,26 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.rows import BASE_NUMBERS, decode_padded, interpolate_base, rows_since_reset
 from roboaccord.cdr.codecs import TRUE, JointStateCodec, OdometryCodec, read_joint_state
 from roboaccord.cdr.messages import decode_events, decode_string
+from roboaccord.contract import IDENTITY, AccordError, Array, Event
 from roboaccord.contract.checks import ROUND_OFF
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, Array
-from roboaccord.contract.trajectory import Event
 
 _STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
 LARGEST = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+
+class JointStates(NamedTuple):
+    """Recorded joint states: names of n joints, times (k,) [s] and values (k, n).
+
+    Positions q are in [rad or m], rates qd in [rad/s or m/s] and efforts in [N m or N].
+    """
+
+    joints: tuple[str, ...]
+    time: Array
+    q: Array
+    qd: Array
+    effort: Array
 
 
 class BaseMotion(NamedTuple):
@@ -92,9 +105,9 @@ class Content:
         """
         messages: dict[str, list[bytes]] = defaultdict(list)
         numbers: dict[str, list[int]] = defaultdict(list)
-        count = 0
         kinds: dict[str, str] = {}
         custom: dict[str, str] = {}
+        count = 0
         scans = [scan_of(file) for file in bag_files(bag)]
         for scan in scans:
             for message in scan.messages():
@@ -136,9 +149,8 @@ class Content:
         with_scenario = [name for name in prefixes if self.raw(f"{name}/{names.SCENARIO}")]
         candidates = with_scenario or prefixes
         if len(candidates) > 1:
-            _log.warning(
-                "%s holds %s; %s is read", self.bag, " and ".join(candidates), candidates[0]
-            )
+            robots = " and ".join(candidates)
+            _log.warning("%s holds %s; %s is read", self.bag, robots, candidates[0])
         return candidates[0] if candidates else ""
 
     @property
@@ -166,15 +178,12 @@ class Content:
 
     def find_topic(self, name: str) -> str:
         """Return our topic, or the only one that has its type; "" where there is neither."""
-        ours = f"{self.namespace}/{name}"
-        if ours in self.kinds:
-            return ours
-        of_same_type = [
-            topic
-            for topic, kind in self.kinds.items()
-            if kind == names.KINDS[name] and self.raw(topic) and not _is_of_reference(topic)
-        ]
-        return of_same_type[0] if len(of_same_type) == 1 else ""
+        own_topic = f"{self.namespace}/{name}"
+        if own_topic in self.kinds:
+            return own_topic
+        of_same_type = [topic for topic, kind in self.kinds.items() if kind == names.KINDS[name]]
+        candidates = [t for t in of_same_type if self.raw(t) and not _is_of_reference(t)]
+        return candidates[0] if len(candidates) == 1 else ""
 
     def decode(self, name: str, decode: Callable[[bytes], T]) -> list[T]:
         """Return the decoded messages of the topic that `find_topic` finds; an error names the bag.
@@ -216,15 +225,21 @@ class Content:
 
     def messages_since_reset(self, name: str) -> list[bytes]:
         """Return the messages of one of our topics since the last jump back in time, or to 0."""
-        topic, states = f"{self.namespace}/{name}", self.find_topic(names.STATES)
+        topic = f"{self.namespace}/{name}"
+        states = self.find_topic(names.STATES)
         stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]
+        # Indices of joint states that are earlier than the one before, or at time 0.
         jumps = [i for i in range(1, len(stamps)) if stamps[i] < max(stamps[i - 1], (0, 1))]
-        first = self.numbers[states][jumps[-1]] if jumps else 0
+        first_number = self.numbers[states][jumps[-1]] if jumps else 0
         numbers = self.numbers.get(topic, [])
-        return [data for data, number in zip(self.raw(topic), numbers) if number >= first]
+        return [data for data, number in zip(self.raw(topic), numbers) if number >= first_number]
 
-    def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
-        """Return the names of n joints, and time (k,), q, qd and effort (k, n) of their states."""
+    def states(self, facts: Mapping[str, Any]) -> JointStates:
+        """Return the joint states since the last reset; `facts` are those of the bag.
+
+        Raises:
+            AccordError: if there are none, or a value is not finite or too large.
+        """
         messages = self.raw(self.find_topic(names.STATES))
         if not messages:
             raise AccordError(f"{self.bag} holds no joint states")
@@ -232,7 +247,10 @@ class Content:
         joints = [name for name in all_names if not name.endswith(TRUE)]
         lengths = [len(values) for values in first_values]  # of positions, velocities and efforts
         lacks_values = not facts and min(lengths) < lengths[0]
-        decode = decode_padded(joints) if lacks_values else JointStateCodec(joints).decode
+        decode: Callable[[bytes], tuple[Any, ...]] = JointStateCodec(joints).decode
+        if lacks_values:
+            _log.warning("the joint states lack velocities or efforts; they are read as zero")
+            decode = partial(decode_padded, joints=joints)
         rows = rows_since_reset(self.decode(names.STATES, decode), self.bag)
         time, q, qd, effort = (np.array(column) for column in zip(*rows, strict=True))
         if not facts and not np.isfinite(effort).all():
@@ -240,7 +258,7 @@ class Content:
             effort = np.where(np.isfinite(effort), effort, 0.0)
         for values, quantity in ((q, "angles"), (qd, "rates"), (effort, "efforts")):
             self._check_finite(time, values, quantity)
-        return tuple(joints), [time, q, qd, effort]
+        return JointStates(tuple(joints), time, q, qd, effort)
 
     def _check_finite(self, time: Array, values: Array, quantity: str) -> None:
         """Refuse values (k, m) of a quantity that are not finite, or larger than LARGEST.
@@ -274,20 +292,21 @@ class Content:
         times = np.array([row[0] for row in rows])
         values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, BASE_NUMBERS)
         self._check_finite(times, values, "poses or twists of the base")
-        first, last = 0, 0
+        # Joint states from `start` to `stop` are within the time that odometry covers.
+        start = stop = 0
         if len(times):
-            first = int(np.searchsorted(state_times, times[0]))
-            last = int(np.searchsorted(state_times, times[-1], side="right"))
-        if first >= last:
-            at_rest = np.concatenate([np.zeros(3), IDENTITY, np.zeros(6)])
-            at_rest_always = np.tile(at_rest, (len(state_times), 1))
-            return BaseMotion(state_times, False, slice(None), at_rest_always)
-        covered = slice(first, last)
+            start = int(np.searchsorted(state_times, times[0]))
+            stop = int(np.searchsorted(state_times, times[-1], side="right"))
+        if start >= stop:
+            at_origin = np.concatenate([np.zeros(3), IDENTITY, np.zeros(6)])
+            values = np.tile(at_origin, (len(state_times), 1))
+            return BaseMotion(state_times, False, slice(None), values)
+        covered = slice(start, stop)
         time = state_times[covered]
         # Odometry may go on after the last joint state.
-        inside = (times >= time[0]) & (times <= time[-1])
-        if np.array_equal(time, times[inside]):
-            return BaseMotion(time, True, covered, values[inside])
+        is_within = (times >= time[0]) & (times <= time[-1])
+        if np.array_equal(time, times[is_within]):
+            return BaseMotion(time, True, covered, values[is_within])
         return BaseMotion(time, True, covered, interpolate_base(time, times, values))
 
 

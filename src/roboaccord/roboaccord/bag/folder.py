@@ -20,9 +20,7 @@ from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.bag.unpacking import unzstd
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import is_file
-from roboaccord.contract.plugins import load
+from roboaccord.contract import AccordError, is_file, plugins
 
 PACKED = ".zstd"  # further suffix of a file that is compressed as a whole
 SUFFIXES = (".mcap", ".db3")
@@ -46,7 +44,7 @@ def scan_of(path: Path) -> McapScan:
     if not is_sqlite and path.suffix != PACKED:
         return McapScan(path)
     entry = "db3" if is_sqlite else "packed"
-    scan: McapScan = load("storages", entry, f"what reads {path.name}")(path)
+    scan: McapScan = plugins.load("storages", entry, f"what reads {path.name}")(path)
     return scan
 
 
@@ -114,14 +112,14 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
     total = scan.counts.total()
     if scan.damage:
         yield f"{scan.path} is damaged {scan.damage}; its messages are whole"
-    elif not scan.complete and scan.whole:
+    elif not scan.complete and scan.data_complete:
         yield f"{scan.path} is cut in its index; its messages are whole"
     elif not scan.complete:
         read = f"{total} messages are read up to where it ends"
         yield f"{scan.path} is unfinished: {read}, {scan.unchecked} of them not checked"
     elif scan.unchecked:
         yield f"{scan.path} is not checked: {scan.unchecked} of {total} messages have no checksum"
-    elif scan.unchecked_whole:
+    elif scan.lacks_data_checksum:
         yield f"{scan.path} is checked in parts; the order of its parts is not checked"
 
 
@@ -132,7 +130,7 @@ def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
         return f"{file} is missing or damaged; {first.path.name} is read without it"
     # Our own bags have the same metadata in the MCAP file itself.
     complete = all(scan.complete for scan in scans)
-    in_mcap = first.of_rosbag2 if len(scans) == 1 and first.own and complete else {}
+    in_mcap = first.of_rosbag2 if len(scans) == 1 and first.is_ours and complete else {}
     if in_mcap and metadata != in_mcap:
         keys = {**in_mcap, **metadata}
         key = next(key for key in keys if in_mcap.get(key) != metadata.get(key))

@@ -1,8 +1,9 @@
 """The outermost layer of an MCAP file: records one after the other, and a running checksum.
 
-A record is an opcode (its kind), a length and a content, as MCAP's specification fixes. `Frames`
-iterates over the records of a file. A file that was cut, such as that of a killed run, ends within
-a record or without a footer; any other irregular end is damage.
+MCAP is the container format of ROS 2 recordings. A record is an opcode (its kind), a length and a
+content, as MCAP's specification [mcap.dev/spec] fixes; its layout inside is read in records.py.
+`Frames` iterates over the records of a file. A file that was cut, such as that of a killed run,
+ends within a record or without a footer; any other irregular end is damage.
 """
 
 from __future__ import annotations
@@ -27,6 +28,14 @@ class Frames:
 
     Args:
         stream: of the file, behind the magic bytes at its start.
+
+    Attributes:
+        at: offset of the current record [bytes].
+        checksum: CRC-32 of everything before the current record; it restarts after the end of the
+            data section.
+        cut: whether the file was cut within the current record, which is the last one.
+        length: length of the content [bytes], as the head of the current record states it.
+        ended: whether the last record was the footer, followed by the magic bytes.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -36,18 +45,13 @@ class Frames:
         self._is_closed = stream.read() == MAGIC  # the file ends as one that was closed
         self._record_head = b""  # opcode and length of the current record
         self.at = stream.seek(len(MAGIC))
-        """Offset of the current record."""
         self.checksum = crc32(MAGIC)
-        """CRC-32 of everything before the current record; it restarts after the end of the data."""
         self.cut = False
-        """Whether the file was cut within the current record, which is the last one."""
         self.length = 0
-        """Length of the content that the header of the current record states."""
         self.ended = False
-        """Whether the last record was the footer, followed by the magic bytes."""
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Yield opcode and content of each record, and of a cut one what is left of it.
+        """Yield opcode and content of each record, and of a cut one the bytes that remain.
 
         Raises:
             DamageError: if a record goes beyond the end of a file that was closed.
@@ -77,10 +81,10 @@ class Frames:
 
     def _check_end(self) -> None:
         """Check that only the magic bytes follow the footer."""
-        rest = self._size - self._stream.tell()
-        magic = self._stream.read(min(rest, len(MAGIC)))
-        self.ended = magic == MAGIC and rest == len(MAGIC)
+        remaining = self._size - self._stream.tell()
+        magic = self._stream.read(min(remaining, len(MAGIC)))
+        self.ended = magic == MAGIC and remaining == len(MAGIC)
         if not self.ended:
-            if rest >= len(MAGIC) or not MAGIC.startswith(magic):
+            if remaining >= len(MAGIC) or not MAGIC.startswith(magic):
                 raise DamageError("the file does not end where its footer states")
             self.cut = True

@@ -1,7 +1,7 @@
 """Metadata of a bag: the file metadata.yaml, and what rosbag2 stores in the MCAP file itself.
 
-Keys are those of rosbag2. A bag may come from anybody: where something else than a mapping is
-found, nothing is read.
+A bag is a recording of ROS 2, written by rosbag2, whose keys these are. It may come from anybody:
+a text that is no mapping is read as an empty one.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Any
 
 import yaml
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_text
+from roboaccord.contract import AccordError, read_text
 from roboaccord.description.yaml_files import parse_record
 
 INFORMATION = "rosbag2_bagfile_information"  # top key of metadata.yaml

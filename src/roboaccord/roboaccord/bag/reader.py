@@ -1,8 +1,10 @@
 """Runs read from bags: our own, unfinished ones, and those of `ros2 bag record`.
 
-`read_run` reads the messages (content.py), checks them against damage and against the recorded
-hash, and returns a `BagRun`. A trajectory is read back bit for bit (test_bag, test_damage), so
-nothing may be smoothed or corrected here. `play` shows a bag to an observer instead, state by
+A bag is a recording of ROS 2: messages of topics with time stamps, in one or more files. `read_run`
+reads the messages (content.py), checks them against damage and against the recorded hash, and
+returns a `BagRun`: the motion as a `Trajectory` with one row for each control tick, commands, and
+what the bag states about the run. A trajectory is read back bit for bit (test_bag, test_damage), so
+nothing may be smoothed or corrected here. `play` passes a bag to an observer instead, state by
 state. `BagRun.setup` must not open any file that a bag names (test_bag_is_data).
 
 A further field of a run gets a default and is filled in `run_of`. Keys of `to_json` stay.
@@ -25,13 +27,9 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.resampling import SLACK
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.cdr.messages import decode_events, decode_string, decode_wrench
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Observer
+from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
 from roboaccord.contract.results import Drawn, Json, to_json
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.setups import recorded_setup
+from roboaccord.scenario import Setup, recorded_setup
 
 
 class Commands(NamedTuple):
@@ -99,9 +97,11 @@ class BagRun(Drawn):
         names = "robot engine engine_version transport complete sha256 scenario versions".split()
         return {
             **{name: to_json(getattr(self, name)) for name in names},
-            "joints": motion.joints, "samples": len(motion),
-            "duration": float(motion.time[-1] - motion.time[0]), "events": to_json(motion.events),
-        }  # fmt: skip
+            "joints": motion.joints,
+            "samples": len(motion),
+            "duration": float(motion.time[-1] - motion.time[0]),
+            "events": to_json(motion.events),
+        }
 
 
 def read_run(bag: Path) -> BagRun:
@@ -134,7 +134,7 @@ def check_whole(bag: Path, scans: Sequence[McapScan]) -> None:
         AccordError: naming the place of the damage, and a remedy.
     """
     for scan in scans:
-        if scan.damage and not scan.whole:
+        if scan.damage and not scan.data_complete:
             remedy = f"accord recover {bag} keeps what is before"
             raise AccordError(f"{scan.path} is damaged {scan.damage}; {remedy}")
 
@@ -147,36 +147,52 @@ def run_of(content: Content) -> BagRun:
     """
     robot = content.robot
     facts = content.facts()
-    joints, (state_times, *state_values) = content.states(facts)
-    base = content.base(state_times)
-    efforts = content.commands(names.EFFORTS, EffortCodec(joints).decode)
+    states = content.states(facts)
+    base = content.base(states.time)
+    position, orientation, twist = np.split(base.values, (3, 7), axis=1)
+    efforts = content.commands(names.EFFORTS, EffortCodec(states.joints).decode)
     wrenches = content.commands(names.WRENCH, decode_wrench)
     twists = content.commands(names.TWIST, decode_wrench)
+    trajectory = Trajectory(
+        joints=states.joints,
+        time=base.time,
+        q=states.q[base.states],
+        qd=states.qd[base.states],
+        effort=states.effort[base.states],
+        position=position,
+        orientation=orientation,
+        twist=twist,
+        events=tuple(content.events()),
+        switches=content.switches(facts, base.time),
+        wrench=_by_row(wrenches, base.time),
+        commanded=_by_row(efforts, base.time, math.nan),
+    )
     in_namespace = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
     descriptions = in_namespace or content.raw(f"/{names.DESCRIPTION}")
-    q, qd, effort = (values[base.states] for values in state_values)
-    position, orientation, twist = np.split(base.values, (3, 7), axis=1)
-    trajectory = Trajectory(
-        joints, base.time, q, qd, effort, position, orientation, twist,
-        tuple(content.events()), content.switches(facts, base.time),
-        wrench=_by_row(wrenches, base.time), commanded=_by_row(efforts, base.time, math.nan),
-    )  # fmt: skip
-    texts = {name: facts.get(name, "") for name in ("engine", "engine_version", "transport")}
     return BagRun(
-        robot=robot, trajectory=trajectory, has_base=base.is_recorded,
-        commands=_as_arrays(efforts, len(joints)), wrenches=_as_arrays(wrenches, 6),
-        twists=_as_arrays(twists, 6), findings=tuple(content.events(names.FINDINGS)),
-        scenario=facts.get("scenario", {}), versions=facts.get("versions", {}), **texts,
+        robot=robot,
+        trajectory=trajectory,
+        has_base=base.is_recorded,
+        commands=_as_arrays(efforts, len(states.joints)),
+        wrenches=_as_arrays(wrenches, 6),
+        twists=_as_arrays(twists, 6),
+        findings=tuple(content.events(names.FINDINGS)),
+        scenario=facts.get("scenario", {}),
+        versions=facts.get("versions", {}),
+        engine=facts.get("engine", ""),
+        engine_version=facts.get("engine_version", ""),
+        transport=facts.get("transport", ""),
         urdf=decode_string(descriptions[-1]) if descriptions else "",
         contacts=content.raw(f"/{robot}/{names.CONTACTS}"),
-        sha256=next(iter(content.hashes), None), complete=content.complete,
-    )  # fmt: skip
+        sha256=next(iter(content.hashes), None),
+        complete=content.complete,
+    )
 
 
 def _by_row(
     commands: Sequence[tuple[float, Array]], time: Array, missing: float = 0.0
 ) -> Array | None:
-    """Return the commands (k, m) in the rows of a trajectory; None where there are none.
+    """Return commands (k, m) as rows of a trajectory with k samples; None where there are none.
 
     A row has the command of the interval that ends at its time, which answered the state before.
 
@@ -202,7 +218,7 @@ def _as_arrays(commands: Sequence[tuple[float, Array]], width: int) -> Commands:
 
 
 def play(bag: Path, setup: Setup, observer: Observer) -> None:
-    """Show the states and events of a bag to an observer, in the order of the recording.
+    """Pass the states and events of a bag to an observer, in the order of the recording.
 
     Joint states and odometry with the same time stamp make a state, in either order; one without
     the other is left out. Switches change by events, from the state after an event on.
@@ -214,23 +230,22 @@ def play(bag: Path, setup: Setup, observer: Observer) -> None:
         scan = scan_of(file)
         switchings = _switchings(scan_of(file), setup) if setup.initial.switches else []
         _play_file(scan, setup, observer, switchings)
-        if scan.damage and not scan.whole:
+        if scan.damage and not scan.data_complete:
             raise AccordError(f"{scan.path} is damaged {scan.damage}")
 
 
 def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Event]) -> None:
-    """Show the states and events of one file to an observer.
+    """Pass the states and events of one file to an observer.
 
     Args:
         scan: reader of the file.
         setup: robot and scenario.
         observer: called with each event and state.
-        switchings: events of switches in order of time; they are used up.
+        switchings: events of switches in order of time; those that have taken effect are removed.
     """
-    states, odometry, events = (
-        f"/{setup.robot.name}/{name}" for name in (names.STATES, names.ODOMETRY, names.EVENTS)
-    )
-    decode: dict[str, Callable[[bytes], Any]] = {
+    namespace = f"/{setup.robot.name}"
+    states, odometry = f"{namespace}/{names.STATES}", f"{namespace}/{names.ODOMETRY}"
+    decoders: dict[str, Callable[[bytes], Any]] = {
         states: JointStateCodec(setup.joints).decode,
         odometry: OdometryCodec().decode,
     }
@@ -239,11 +254,11 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
     switches = dict(setup.initial.switches)
     for message in scan.messages():
         topic, data = scan.channels[message.channel].topic, message.data
-        if topic == events:
+        if topic == f"{namespace}/{names.EVENTS}":
             for event in decode_events(data):
                 observer.on_event(event)
         elif topic in waiting:
-            time, *values = decode[topic](data)
+            time, *values = decoders[topic](data)
             waiting[topic][time] = values
             if all(time in by_time for by_time in waiting.values()):
                 q, qd, effort = waiting[states][time]
@@ -260,7 +275,8 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
 
 def _switchings(scan: McapScan, setup: Setup) -> list[Event]:
     """Return the events of switches, which may be recorded after later states."""
-    topic, switches = f"/{setup.robot.name}/{names.EVENTS}", setup.initial.switches
+    topic = f"/{setup.robot.name}/{names.EVENTS}"
+    switches = setup.initial.switches
     events = list[Event]()
     for message in scan.messages():
         if scan.channels[message.channel].topic == topic:

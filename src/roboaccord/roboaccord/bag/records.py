@@ -1,12 +1,15 @@
 """Messages of an MCAP file in the order of the file, checked, up to its end or to a damage.
 
+MCAP is the container format of ROS 2 recordings [mcap.dev/spec]. A file is a sequence of records,
+each an opcode (its kind), a length and a content: a header, then the data section (messages, in
+compressed chunks or alone, with the schemas and channels that they refer to), then an index, and a
+footer with a checksum of the index.
+
 `McapScan.messages` reads record by record (frames.py), unpacks chunks, and compares checksums. It
 needs neither footer nor index, so the file of a killed run, which lacks both and may end within a
-record, is read like a complete one. Our own files must have all checksums (`own`), foreign ones
+record, is read like a complete one. Our own files must have all checksums (`is_ours`), foreign ones
 need none. Any damage ends in a DamageError of one line; test_damage puts an error in each place.
 Data may unpack only to a limited size (`room`), so that a small file cannot fill the memory.
-
-Structures and opcodes are those of MCAP's specification.
 """
 
 from __future__ import annotations
@@ -35,18 +38,21 @@ from roboaccord.bag.unpacking import COMPRESSIONS, unpack, unzstd
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_file
 
-_MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, sequence, log and publish time
+# Layouts of MCAP's specification. Head of a message: channel, sequence, log and publish time.
+_MESSAGE_HEAD = struct.Struct("<HIQQ")
 SEQUENCE = 0xFFFFFFFF  # mask of a sequence number, a uint32 that wraps around
 # Head of a chunk: start and end time, unpacked size, checksum, length of the compression's name.
 _CHUNK_HEAD = struct.Struct("<QQQII")
 _LENGTH = struct.Struct("<Q")  # length of the chunk's records, after the compression's name
-_INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
-_CHECKSUM = 4  # bytes of a CRC-32
-# bytes to which every file may unpack, since small files of few states pack better than
-# _LARGEST_RATIO; 64 MiB are no burden, and any from 10 MB to 1 GB would do
+_INDEX_HEAD = struct.Struct("<HI")  # channel, number of bytes that follow
+_CHECKSUM_SIZE = 4  # bytes of a CRC-32
+OPCODES = frozenset(int(opcode) for opcode in Opcode)
+
+# Bytes to which every file may unpack, since small files of few states pack better than
+# _LARGEST_RATIO. 64 MiB are no burden; any size from 10 MB to 1 GB would do.
 _SMALLEST_ROOM = 1 << 26
-_LARGEST_RATIO = 200  # by which a larger file may unpack: four times the 50 of a robot at rest
-KNOWN = frozenset(int(opcode) for opcode in Opcode)  # opcodes of the specification
+# Unpacked over packed size of a larger file at most: four times the 50 of a robot at rest.
+_LARGEST_RATIO = 200
 
 
 class Message(NamedTuple):
@@ -63,6 +69,19 @@ class McapScan:
 
     Args:
         path: of the file.
+
+    Attributes:
+        schemas: message types by number.
+        channels: topics by number.
+        metadata: further texts that the writer stored, by name.
+        counts: number of messages by channel.
+        is_ours: whether the file states that our recorder wrote it, and so must have all checksums.
+        data_complete: whether the data section was read to its end and matched its checksum.
+        complete: whether the footer was reached without damage.
+        damage: what is damaged, and the offset at which reading ended; "" for no damage.
+        unchecked: number of messages that no checksum covers.
+        lacks_data_checksum: whether the data section ends without a checksum.
+        room: bytes to which compressed data may still unpack.
     """
 
     path: Path
@@ -70,21 +89,13 @@ class McapScan:
     channels: dict[int, Channel] = field(default_factory=dict)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     counts: Counter[int] = field(default_factory=Counter)
-    """Number of messages by channel."""
-    own: bool = False
-    """Whether the file states that our recorder wrote it, and so must have all checksums."""
-    whole: bool = False
-    """Whether the data section was read to its end and matched its checksum."""
+    is_ours: bool = False
+    data_complete: bool = False
     complete: bool = False
-    """Whether the footer was reached without damage."""
     damage: str = ""
-    """Damage and its place, where reading ended."""
     unchecked: int = 0
-    """Number of messages that no checksum covers."""
-    unchecked_whole: bool = False
-    """Whether the data section ends without a checksum."""
+    lacks_data_checksum: bool = False
     room: int = 0
-    """Bytes to which compressed data may still unpack."""
 
     def __post_init__(self) -> None:
         size = check_file(self.path, sys.maxsize).stat().st_size
@@ -136,7 +147,7 @@ class McapScan:
         stream = ReadDataStream(BytesIO(content))
         # A record that was cut: messages of a chunk; an index must agree with its length.
         if records.cut:
-            if opcode == Opcode.CHUNK and not self.whole:
+            if opcode == Opcode.CHUNK and not self.data_complete:
                 yield from self._cut_chunk(content, records.length)
             elif opcode == Opcode.MESSAGE_INDEX and len(content) >= _INDEX_HEAD.size:
                 _, size = _INDEX_HEAD.unpack_from(content)
@@ -144,17 +155,19 @@ class McapScan:
                     raise DamageError("an index does not hold together")
         elif opcode == Opcode.FOOTER:
             self._check_index(Footer.read(stream), records, content)
-        elif self.whole:  # behind the data section: the index
-            if opcode == Opcode.STATISTICS and self.unchecked_whole:
-                counted, read = Statistics.read(stream).message_count, self.counts.total()
-                if counted != read:
-                    self.whole = False
-                    raise DamageError(f"{counted} messages are counted, {read} are there")
+        elif self.data_complete:  # behind the data section: the index
+            if opcode == Opcode.STATISTICS and self.lacks_data_checksum:
+                stated_count = Statistics.read(stream).message_count
+                read_count = self.counts.total()
+                if stated_count != read_count:
+                    self.data_complete = False
+                    counts = f"{stated_count} messages are counted, {read_count} are there"
+                    raise DamageError(counts)
         elif opcode == Opcode.HEADER:
-            self.own = Header.read(stream).library.startswith(LIBRARY)
+            self.is_ours = Header.read(stream).library.startswith(LIBRARY)
         elif opcode == Opcode.CHUNK:
-            raw, checked = self._open_chunk(Chunk.read(stream), len(content))
-            yield from self._messages_in(raw, checked=checked)
+            raw, has_checksum = self._open_chunk(Chunk.read(stream), len(content))
+            yield from self._messages_in(raw, checked=has_checksum)
         elif opcode == Opcode.DATA_END:
             self._check_data(DataEnd.read(stream).data_section_crc, records)
         else:
@@ -177,7 +190,7 @@ class McapScan:
         elif opcode == Opcode.METADATA:
             metadata = Metadata.read(stream)
             self.metadata[metadata.name] = metadata.metadata
-        elif opcode == 0 or (self.own and opcode not in KNOWN):
+        elif opcode == 0 or (self.is_ours and opcode not in OPCODES):
             raise DamageError(f"there is no record of kind {opcode}")
 
     def _message(self, content: bytes) -> Message:
@@ -186,7 +199,7 @@ class McapScan:
         if channel not in self.channels:
             raise DamageError(f"a message is of channel {channel}, which is not there")
         self.counts[channel] += 1
-        if self.own and sequence != self.counts[channel] & SEQUENCE:
+        if self.is_ours and sequence != self.counts[channel] & SEQUENCE:
             topic = self.channels[channel].topic
             raise DamageError(f"messages of {topic} are missing or out of order")
         return Message(channel, time_ns, content[_MESSAGE_HEAD.size :])
@@ -199,9 +212,8 @@ class McapScan:
             offset += RECORD.size + length
             if offset > len(raw):
                 raise DamageError("a record goes beyond the end of its chunk")
-            yield from self._read_inner_record(
-                opcode, raw[offset - length : offset], checked=checked
-            )
+            content = raw[offset - length : offset]
+            yield from self._read_inner_record(opcode, content, checked=checked)
 
     def _open_chunk(self, chunk: Chunk, length: int) -> tuple[bytes, bool]:
         """Return the unpacked records of a chunk, and whether a checksum covers them.
@@ -213,8 +225,8 @@ class McapScan:
         Raises:
             DamageError: if its lengths contradict each other, or it does not match its checksum.
         """
-        stated = _CHUNK_HEAD.size + len(chunk.compression) + _LENGTH.size + len(chunk.data)
-        if chunk.compression not in COMPRESSIONS or length != stated:
+        stated_length = _CHUNK_HEAD.size + len(chunk.compression) + _LENGTH.size + len(chunk.data)
+        if chunk.compression not in COMPRESSIONS or length != stated_length:
             raise DamageError("a chunk does not hold together")
         size = chunk.uncompressed_size
         try:
@@ -224,7 +236,7 @@ class McapScan:
         except (RuntimeError, ZstdError) as error:
             raise DamageError(f"a chunk cannot be decompressed ({error})") from None
         checksum = chunk.uncompressed_crc
-        if len(raw) != size or ((checksum or self.own) and crc32(raw) != checksum):
+        if len(raw) != size or ((checksum or self.is_ours) and crc32(raw) != checksum):
             raise DamageError("a chunk does not match its checksum")
         return raw, bool(checksum)
 
@@ -255,16 +267,17 @@ class McapScan:
 
     def _check_data(self, checksum: int, records: Frames) -> None:
         """Check the data section by its checksum, which is 0 where there is none."""
-        if (checksum or self.own) and checksum != records.checksum:
+        if (checksum or self.is_ours) and checksum != records.checksum:
             raise DamageError("the data do not match their checksum")
-        self.whole, self.unchecked_whole = True, not checksum
+        self.data_complete = True
+        self.lacks_data_checksum = not checksum
         if checksum:
             self.unchecked = 0
 
     def _check_index(self, footer: Footer, records: Frames, content: bytes) -> None:
         """Check the index by the checksum in the footer."""
-        if not self.whole:
+        if not self.data_complete:
             raise DamageError("the file ends before its data do")
-        expected = records.checksum_with(content[:-_CHECKSUM])
-        if (footer.summary_crc or self.own) and footer.summary_crc != expected:
+        expected = records.checksum_with(content[:-_CHECKSUM_SIZE])
+        if (footer.summary_crc or self.is_ours) and footer.summary_crc != expected:
             raise DamageError("the index does not match its checksum")

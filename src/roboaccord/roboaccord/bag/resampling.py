@@ -1,11 +1,12 @@
 """Signals of one recording at the times of another.
 
-How a signal is interpolated depends on how it changes: efforts and switches are constant in the
-interval up to their sample (`piecewise_constant`), positions and orientations follow a cubic
-through the samples with the recorded rates (`cubic`, `orientations`), and rates are linear except
-where they jump (`linear_rates`). A jump is found in the recording (`find_jumps`), or an event of
-either run lies in the interval. The result does not depend on the order of two recordings
-(test_resample).
+Two recordings of a motion are compared at common times (compare.py); where one has no sample, its
+signals are interpolated by `Resampling`. How depends on the signal: efforts and switches are
+constant in the interval up to their sample (`piecewise_constant`), positions and orientations
+follow a cubic through the samples with the recorded rates, Hermite's (`cubic`, `orientations`), and
+rates are linear except where they jump (`linear_rates`), as at an impact. A jump is found in the
+recording (`find_jumps`), or an event of either run lies in the interval. The result does not depend
+on the order of two recordings (test_resample).
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_product
 
 SLACK = 1e-9  # s: the resolution of a time stamp
-# A jump is so many times steeper than its neighbours. A sine of more than five samples a period
-# never is: of 5.1, the interval around its zero is 1 / cos(2 pi / 5.1) = 3 times as steep.
+# Slope of a jump over that of its neighbours, at least. A sine of more than five samples a period
+# never is so steep: of 5.1, the interval around its zero is 1 / cos(2 pi / 5.1) = 3 times as steep.
 JUMP_STEEPNESS = 3.0
-# share of the largest rate: a smaller change, taken as linear, errs by less than that
+# Share of the largest rate that a jump changes at least: if a smaller change is taken as linear,
+# the error is less than that.
 SMALLEST_JUMP = 1e-6
 # Share of the change of rates in an interval by which their mean may miss the slope. A jump at
 # the share s of the interval misses by |s - 1/2| of it, smooth rates v by h v'' / (12 v').
@@ -30,6 +32,7 @@ LARGEST_SHARE_OF_CHANGE = 0.125
 # Share of the largest rate that their mean may miss the slope by in any case, as where v' is 0: a
 # sine of 180 samples a period misses by (2 pi / 180)^2 / 12 = 1e-4 there.
 LARGEST_SHARE_OF_RATE = 1e-4
+SMALL_ANGLE = 1e-6  # rad: for smaller angles chord and arc are equal up to round-off
 Mask = NDArray[np.bool_]  # for each time, whether a value is known
 
 
@@ -46,21 +49,19 @@ class Resampling:
 
     def __init__(self, times: Array, grid: Array, period: float, events: Sequence[float]) -> None:
         self._times = times
-        # For each time of the grid: index of the sample at or after it, whether it is that sample's
-        # time, index of the sample before, length of the interval between them [s], and the share
-        # of it that has passed.
+        # For each time of the grid (m,): index of the sample at or after it, whether it is that
+        # sample's time, and index of the sample before.
         self._after = np.minimum(np.searchsorted(times, grid - SLACK), len(times) - 1)
         self._is_sample = np.abs(times[self._after] - grid) <= SLACK
         self._before = np.where(self._is_sample, self._after, np.maximum(self._after - 1, 0))
+        # Length of the interval between the two samples [s], and the share of it that has passed.
         interval = np.where(self._is_sample, 1.0, times[self._after] - times[self._before])
-        self._interval = interval[:, None]
-        self._share = np.where(self._is_sample, 1.0, (grid - times[self._before]) / interval)[
-            :, None
-        ]
+        share = np.where(self._is_sample, 1.0, (grid - times[self._before]) / interval)
+        self._interval, self._share = interval[:, None], share[:, None]  # (m, 1)
         self._is_in_force = self._is_sample | (times[self._after] - grid < period - SLACK)
         # For each sample, whether an event lies in the interval before it.
         self._has_event = np.zeros(len(times) + 2, dtype=bool)
-        for event in events:  # one at a sample counts for the intervals on both sides
+        for event in events:  # an event at a sample counts for the intervals on both sides
             first, last = np.searchsorted(times, [event - SLACK, event + SLACK])
             self._has_event[first : last + 1] = True
 
@@ -84,10 +85,7 @@ class Resampling:
         They follow a cubic where the angular velocities in the body's axes (k, 3) fit, and
         otherwise turn at a uniform rate (slerp).
         """
-        # Of the quaternions q and -q of a rotation, the one nearer to the previous sample.
-        same_sign = np.einsum("ij,ij->i", quaternions[1:], quaternions[:-1]) >= 0.0
-        signs = np.cumprod(np.append(1.0, np.where(same_sign, 1.0, -1.0)))
-        quaternions = quaternions * signs[:, None]
+        quaternions = with_continuous_signs(quaternions)
         # Cubic: the rate of a quaternion is q (w, 0) / 2.
         spin_quaternions = np.vstack([spin.T, 0.0 * spin[:, 0]])
         rates = 0.5 * quaternion_product(quaternions.T, spin_quaternions).T
@@ -103,11 +101,8 @@ class Resampling:
         share s of the interval [Shoemake 1985].
         """
         first, second, share = quaternions[self._before], quaternions[self._after], self._share
-        half = np.arctan2(
-            np.linalg.norm(first - second, axis=1), np.linalg.norm(first + second, axis=1)
-        )
-        angle = 2.0 * half[:, None]
-        is_small = angle < 1e-6  # rad; for smaller angles chord and arc are equal up to round-off
+        angle = 2.0 * np.arctan2(_norms(first - second), _norms(first + second))  # (m, 1) [rad]
+        is_small = angle < SMALL_ANGLE
         sine = np.where(is_small, 1.0, np.sin(angle))
         first_weight = np.where(is_small, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
         second_weight = np.where(is_small, share, np.sin(share * angle) / sine)
@@ -141,6 +136,16 @@ def _norms(vectors: Array) -> Array:
     return np.asarray(np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
+def with_continuous_signs(quaternions: Array) -> Array:
+    """Return quaternions (k, 4), each with the sign that is nearer to the previous one.
+
+    The quaternions q and -q are the same rotation.
+    """
+    products = np.einsum("ij,ij->i", quaternions[1:], quaternions[:-1])
+    signs = np.cumprod(np.append(1.0, np.where(products < 0.0, -1.0, 1.0)))
+    return np.asarray(quaternions * signs[:, None])
+
+
 def find_jumps(times: Array, values: Array) -> Mask:
     """Return for each sample whether a rate (k,) jumps in the interval before it (k,).
 
@@ -149,7 +154,9 @@ def find_jumps(times: Array, values: Array) -> Mask:
     """
     change = np.abs(np.diff(values))
     slope = change / np.diff(times)
-    padded = np.concatenate([slope[2:3], slope, slope[-3:-2]])
-    nearby = np.maximum(padded[:-2], padded[2:]) if len(slope) > 2 else np.full(len(slope), np.inf)
+    neighbour_slope = np.full(len(slope), np.inf)
+    if len(slope) > 2:
+        padded = np.concatenate([slope[2:3], slope, slope[-3:-2]])
+        neighbour_slope = np.maximum(padded[:-2], padded[2:])
     is_large = change > SMALLEST_JUMP * np.abs(values).max(initial=0.0)
-    return np.append(False, is_large & (slope > JUMP_STEEPNESS * nearby))
+    return np.append(False, is_large & (slope > JUMP_STEEPNESS * neighbour_slope))

@@ -1,43 +1,42 @@
 """Decoded joint states and odometry made regular: padded, in order of time, interpolated.
 
-Foreign bags may lack velocities or efforts, jump back in time, or have odometry less often than
-joint states. What is assumed about them stays, and is logged (test_bag, test_foreign).
+content.py reads recordings of ROS 2, and calls these functions. Recordings that others made may
+lack velocities or efforts (`decode_padded`), jump back in time (`rows_since_reset`), or have the
+odometry, that is, the motion of the base, less often than joint states (`interpolate_base`). What
+is assumed about them stays, and is logged (test_bag, test_foreign).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from roboaccord.bag.resampling import with_continuous_signs
 from roboaccord.cdr.codecs import read_joint_state
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 _log = logging.getLogger(__name__)
 BASE_NUMBERS = 13  # numbers of a row: position 3, orientation 4, twist 6
 
 
-def decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array, Array, Array]]:
-    """Return a decoder of joint states in which missing velocities or efforts become zeros."""
-    _log.warning("the joint states lack velocities or efforts; they are read as zero")
+def decode_padded(data: bytes, joints: Sequence[str]) -> tuple[float, Array, Array, Array]:
+    """Return time [s], q, qd and efforts (n,) in a joint state; missing values become zeros.
 
-    def decode(data: bytes) -> tuple[float, Array, Array, Array]:
-        time, names, q, qd, effort = read_joint_state(data)
-        if not set(joints) <= set(names) or len(q) != len(names):
-            raise AccordError("the joint states change their joints within the bag")
-        index = {name: i for i, name in enumerate(names)}
-        order = [index[name] for name in joints]
-
-        def padded(values: Array) -> Array:
-            return values[order] if len(values) == len(names) else np.zeros(len(joints))
-
-        return time, padded(q), padded(qd), padded(effort)
-
-    return decode
+    Raises:
+        AccordError: if the message lacks one of the joints or its position.
+    """
+    time, names, *columns = read_joint_state(data)
+    if not set(joints) <= set(names) or len(columns[0]) != len(names):
+        raise AccordError("the joint states change their joints within the bag")
+    index = {name: i for i, name in enumerate(names)}
+    order = [index[name] for name in joints]
+    zeros = np.zeros(len(joints))
+    q, qd, effort = (c[order] if len(c) == len(names) else zeros for c in columns)
+    return time, q, qd, effort
 
 
 def rows_since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, ...]]:
@@ -70,10 +69,7 @@ def interpolate_base(grid: Array, times: Array, values: Array) -> Array:
         values: position, quaternion and twist of the samples (k, 13).
     """
     values = values.copy()
-    # Of the quaternions q and -q of a rotation, the one nearer to the previous sample.
-    quaternions = values[:, 3:7]
-    products = (quaternions[1:] * quaternions[:-1]).sum(axis=1)
-    quaternions[1:] *= np.cumprod(np.where(products < 0.0, -1.0, 1.0))[:, None]
+    values[:, 3:7] = with_continuous_signs(values[:, 3:7])
     base = np.column_stack([np.interp(grid, times, column) for column in values.T])
     # An interpolated quaternion is normalised.
     is_between = ~np.isin(grid, times)

@@ -1,21 +1,23 @@
-"""What a bag states about its run before the first state: scenario, engine, seed and versions.
+"""Facts of a run that its bag states before the first state: scenario, engine, seed, versions.
 
-These facts are what is needed to repeat a run; they are recorded as JSON on the topic `scenario`.
-Keys of `facts` are in users' bags and stay; readers must accept older bags without a new key.
+A bag is the recording of a run in the format of ROS 2. The facts are what is needed to repeat the
+run: the recorder (writer.py) writes them as JSON on the topic `scenario`, together with the robot's
+description and its surroundings (`first_messages`). Keys of `facts` are in users' bags and stay;
+readers must accept older bags without a new key.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-import sys
 from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
 
 from roboaccord.bag.topics import DESCRIPTION, SCENARIO, SURROUNDINGS
 from roboaccord.cdr import encode_string, encode_surfaces
 from roboaccord.contract.results import Json
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.surroundings import surfaces_around
+from roboaccord.scenario import Setup, surfaces_around
 
 
 def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
@@ -24,17 +26,23 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
     The initial states of all switches are included, so that a reader of the bag can follow them
     without knowing the robot.
     """
+    package = setup.robot.package
+    versions = {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "numpy": np.__version__,
+        "roboaccord": distribution_version("roboaccord"),
+        package: distribution_version(package),
+    }
     data: dict[str, Json] = {
-        "scenario": setup.scenario.data(), "engine": engine, "engine_version": engine_version,
-        "transport": transport, "seed": setup.scenario.seed,
+        "scenario": setup.scenario.data(),
+        "engine": engine,
+        "engine_version": engine_version,
+        "transport": transport,
+        "seed": setup.scenario.seed,
         "switches": dict(setup.initial.switches),
-        "versions": {
-            "python": platform.python_version(), "platform": platform.platform(),
-            "numpy": sys.modules["numpy"].__version__,
-            "roboaccord": distribution_version("roboaccord"),
-            setup.robot.package: distribution_version(setup.robot.package),
-        },
-    }  # fmt: skip
+        "versions": versions,
+    }
     return json.dumps(data, sort_keys=True)
 
 

@@ -1,10 +1,12 @@
 """Motion and appearance of the reference (the analytical model) as a second robot in a bag.
 
-During a run the reference may be shown beside the robot: it fades as the motions part, a link turns
-red where an error is found, and it is reset when the motions can no longer be compared, which
+While an engine simulates a robot, the reference may simulate the same run, and viewers then show
+its robot beside the engine's, translucent: it fades as the motions diverge, a link turns red where
+an error is found, and it is reset when the motions can no longer be compared, which
 crosscheck/companion.py decides. Its motion is recorded in topics of its own, and its appearance
-(`Look`) as messages of `/diagnostics`. A new field of `Look` needs a default, and `_look_in` must
-accept older bags without it; names of values are in bags and stay.
+(`Look`) as messages of `/diagnostics`; `read_pair` reads both from a bag. A new field of `Look`
+needs a default, and `_look_in` must accept older bags without it; names of values are in bags and
+stay.
 """
 
 from __future__ import annotations
@@ -17,8 +19,7 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, checked_run, run_of
 from roboaccord.cdr import Status, decode_statuses, encode_statuses
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import AccordError, Trajectory
 from roboaccord.description.materials import BLUE, OPACITY, Colour, translucent
 
 
@@ -27,12 +28,13 @@ class Look:
     """Appearance of the second robot, from a time on.
 
     Args:
-        time: from which on it looks like this [s].
-        opacity: 0 to 1; it falls until the horizon, beyond which motions cannot be compared.
+        time: from which on it has this appearance [s].
+        opacity: 0 to 1; it falls until the horizon, the time beyond which motions cannot be
+            compared, because small differences have grown too large.
         anew: number of times that it was reset at the horizon.
         link: name of the link that is red; "" for none.
         since: time at which the error of that link became significant [s].
-        line: the cause, in one line.
+        line: the cause of the error, in one line.
     """
 
     time: float = 0.0
@@ -54,7 +56,8 @@ class Look:
     def encode(self, robot: str) -> bytes:
         """Return the appearance as a message of `/diagnostics`."""
         values = {name: str(getattr(self, name)) for name in ("opacity", "anew", "link", "since")}
-        status = Status(_status_name(robot), self.line, robot, values, int(bool(self.line)))
+        level = int(bool(self.line))  # of diagnostic_msgs: 0 for OK, 1 for a warning
+        status = Status(_status_name(robot), self.line, robot, values, level)
         return encode_statuses(self.time, [status])
 
 
@@ -70,11 +73,13 @@ def decode_looks(data: bytes, robot: str) -> list[Look]:
 
 def _look_in(status: Status, time: float) -> Look:
     """Return the appearance in a status from a time on [s], or refuse one with other values."""
+    values = status.values
     try:
-        opacity, since, anew = (float(status.values[name]) for name in ("opacity", "since", "anew"))
-        return Look(time, opacity, int(anew), status.values["link"], since, status.message)
+        opacity, since = float(values["opacity"]), float(values["since"])
+        reset_count = int(float(values["anew"]))
+        return Look(time, opacity, reset_count, values["link"], since, status.message)
     except (KeyError, ValueError):
-        raise AccordError(f"{status.name} has values {dict(status.values)!r}") from None
+        raise AccordError(f"{status.name} has values {dict(values)!r}") from None
 
 
 def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
@@ -89,7 +94,8 @@ def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
     of_reference = replace(content, custom={**content.custom, "robot": robot})
     motion = run_of(of_reference).trajectory
     looks = list[Look]()
-    for data in content.raw(f"{content.namespace.rpartition('/')[0]}/{names.DIAGNOSTICS}"):
+    enclosing_namespace = content.namespace.rpartition("/")[0]
+    for data in content.raw(f"{enclosing_namespace}/{names.DIAGNOSTICS}"):
         for look in decode_looks(data, run.robot):
             if looks and look.time < looks[-1].time:  # the run was reset
                 looks.clear()

@@ -1,9 +1,10 @@
 """Queue of messages that a thread writes to a bag, so that a run does not wait for the disk.
 
-`put` appends a message and returns at once; the thread writes what is queued every half of
-FLUSH_PERIOD, or earlier if much is waiting, and passes it to the operating system. FLUSH_PERIOD is
-what a killed run loses at most, as the docstring of BagWriter says. The writer may be used only
-while `Spool._lock` is held.
+A bag is the recording of a run, in the format of ROS 2. The recorder (writer.py) calls `put`, which
+appends a message and returns at once; the thread writes the queued messages every half of
+FLUSH_PERIOD, or earlier if many bytes are waiting, and passes them to the operating system. So a
+killed run loses the messages of FLUSH_PERIOD at most, as the docstring of BagWriter states. The
+writer may be used only while `Spool._lock` is held.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from roboaccord.bag.topics import Topic
 from roboaccord.contract.errors import AccordError
 
 FLUSH_PERIOD = 0.5  # s of wall time: a killed run loses no more than that
-# bytes that may wait for the disk; if more do, the run waits: 30 s of the snake (2.3 MB/s)
+# Bytes that may wait for the disk; if more do, the run waits: 30 s of the snake (2.3 MB/s).
 LARGEST_QUEUE = 64 << 20
-# bytes that wake the thread before its period ends: a chunk, of which the writer makes one piece
+# Bytes that wake the thread before its period ends: those of a chunk (mcap_writer.py).
 WAKING_QUEUE = 1 << 20
 
 
@@ -41,10 +42,12 @@ class Spool:
         self._writer, self._path = writer, path
         # Messages (connection, time [ns], data), and events to set once all before them is written.
         self._queue: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
-        # Bytes put and written; each is counted by one thread.
-        self._put_bytes, self._written_bytes = 0, 0
+        # Numbers of bytes that were queued and written; each is counted by one thread.
+        self._put_bytes = self._written_bytes = 0
         self._lock = threading.Lock()  # held while the writer is used
-        self._wake, self._thread_ended, self._closing = threading.Event(), threading.Event(), False
+        self._wake = threading.Event()
+        self._thread_ended = threading.Event()
+        self._closing = False
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="bag", daemon=True)
         self._thread.start()
@@ -139,13 +142,10 @@ class Spool:
                     batch.append(entry)
             with self._lock:
                 self._writer.write_all(batch)
+                if done:
+                    self._writer.flush()
             self._written_bytes += sum(len(data) for _, _, data in batch)
             if done:
-                self._flush()
                 done.set()
-        self._flush()
-
-    def _flush(self) -> None:
-        """Pass the chunk to the operating system."""
         with self._lock:
             self._writer.flush()

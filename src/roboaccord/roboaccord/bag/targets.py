@@ -1,7 +1,9 @@
 """Targets of a controller as messages, with the time of the tick from which they are in force.
 
-Only changes of the target are recorded: those of the base's twist on one topic, those of joints on
-another. They are read back bit for bit, for otherwise a driven run could not be repeated
+A target is what a person asks of a controller while driving a robot: a twist of the base, and
+positions, velocities or efforts of joints. A bag (a recording in the format of ROS 2) has only its
+changes: those of the twist on one topic, those of joints on another. `encode_target` writes and
+`read_targets` reads them, bit for bit, for otherwise a driven run could not be repeated
 (test_run_inputs). A new field of `Target` needs a default, because older bags lack it; it is
 written in `encode_target` and read in `decode_change`.
 """
@@ -85,7 +87,13 @@ def decode_change(name: str, data: bytes, joints: Sequence[str]) -> tuple[float,
 
 
 def add_change(targets: list[tuple[float, Target]], time: float, change: Mapping[str, Any]) -> None:
-    """Append the target that a change at a tick gives; two changes of one tick give one target."""
+    """Append the target after a change at a tick; two changes of one tick make one target.
+
+    Args:
+        targets: so far, each with the time from which it is in force [s]; changed in place.
+        time: of the tick [s].
+        change: new values by name of the field.
+    """
     last_time, last_target = targets[-1] if targets else (-1.0, Target())
     if last_time == time:
         targets.pop()

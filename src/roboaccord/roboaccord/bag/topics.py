@@ -14,23 +14,27 @@ from dataclasses import dataclass
 
 from roboaccord.scenario.setup import Robot
 
+# Start of the library's name in the header of our own files, which have all checksums.
 LIBRARY = "roboaccord"
-"""Start of the library's name in the header of our own files, which have all checksums."""
 
+# At each control tick: joint states, motion of the base, and commanded efforts; then events.
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
-EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
-FINDINGS = "findings"  # faults that the controller detected
-SURROUNDINGS = "surroundings"
+EVENTS = "events"
+# Optional: commanded wrench or twist of the base, contact points, faults that the controller
+# detected, and targets that people asked for.
+WRENCH, TWIST, CONTACTS, FINDINGS = "wrench", "twist", "contacts", "findings"
 TARGET_TWIST, TARGET_JOINTS = "target/twist", "target/joints"
-CMD_VEL = "cmd_vel"
+# Once: URDF, scenario with versions, and what stands around the robot.
+DESCRIPTION, SCENARIO, SURROUNDINGS = "robot_description", "scenario", "surroundings"
+# Of the second robot, which shows the reference's motion; also the prefix of its frames.
+REFERENCE = "reference"
+REFERENCE_STATES = f"{REFERENCE}/{STATES}"
+REFERENCE_ODOMETRY = f"{REFERENCE}/{ODOMETRY}"
+REFERENCE_DESCRIPTION = f"{REFERENCE}/{DESCRIPTION}"
+# Further topics of ROS: transforms of frames, diagnostics, velocities that people ask for.
+TF, TF_STATIC, DIAGNOSTICS, CMD_VEL = "/tf", "/tf_static", "diagnostics", "cmd_vel"
+
 LOST_EVENTS = "lost_events"  # key of the metadata: number of events that could not be recorded
-DESCRIPTION, SCENARIO = "robot_description", "scenario"
-TF, TF_STATIC = "/tf", "/tf_static"
-REFERENCE = "reference"  # name of the second robot in its topics, and prefix of its frames
-REFERENCE_STATES, REFERENCE_ODOMETRY, REFERENCE_DESCRIPTION = (
-    f"{REFERENCE}/{name}" for name in (STATES, ODOMETRY, DESCRIPTION)
-)
-DIAGNOSTICS = "diagnostics"
 FREE = " (free)"  # suffix of a transport: the simulator did not wait for commands
 
 
@@ -48,7 +52,8 @@ FIRST = (DESCRIPTION, SCENARIO, SURROUNDINGS)  # one message, before the first s
 STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)  # messages at each tick, and events
 SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)  # of the reference
 OPTIONAL = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINTS)
-NAMES = {  # message type: topics
+# Topics by message type; then the message type by name of the topic.
+NAMES = {
     "std_msgs/msg/String": (DESCRIPTION, SCENARIO, REFERENCE_DESCRIPTION),
     "sensor_msgs/msg/JointState": (STATES, TARGET_JOINTS, REFERENCE_STATES),
     "nav_msgs/msg/Odometry": (ODOMETRY, REFERENCE_ODOMETRY),
@@ -59,14 +64,14 @@ NAMES = {  # message type: topics
     "visualization_msgs/msg/MarkerArray": (SURROUNDINGS, CONTACTS),
 }
 KINDS = {name: kind for kind, names in NAMES.items() for name in names}
-"""Message type by name of the topic."""
 
 
 def run_topics(robot: str) -> list[Topic]:
     """Return the topics that are in every bag of a robot."""
     frames = "tf2_msgs/msg/TFMessage"
     transforms = [Topic(TF_STATIC, frames, latched=True), Topic(TF, frames)]
-    first, stepped = ([topic_of(robot, name) for name in names] for names in (FIRST, STEPPED))
+    first = [topic_of(robot, name) for name in FIRST]
+    stepped = [topic_of(robot, name) for name in STEPPED]
     return [*first, *transforms, *stepped]
 
 

@@ -1,9 +1,10 @@
 """Frames of a robot as messages of the type tf2_msgs/msg/TFMessage, for viewers.
 
-`RobotTransforms` computes the pose of each link relative to its parent (tf), and `TransformCodec`
-makes a message of them: the names of frames never change, so a message is a template whose numbers
-are overwritten. Its bytes must be those that rosbags writes, and its poses those of forward
-kinematics (test_bag). Names of frames are those of REP-105 and of the URDF.
+Viewers of ROS draw a robot from the poses of its links, each relative to its parent ("tf"); the
+recorder and the ROS nodes send them. `RobotTransforms` computes the poses in a state, and
+`TransformCodec` makes a message of them: the names of frames never change, so a message is a
+template whose numbers are overwritten. Its bytes must be those that rosbags writes, and its poses
+those of forward kinematics (test_bag). Names of frames are those of REP-105 and of the URDF.
 
 A pose is a row of 7 numbers, translation [m] and quaternion x y z w. The base of a robot may be a
 ball in a bearing, whose frame travels with the ball but does not turn.
@@ -20,7 +21,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.tree import Joint, Tree
 from roboaccord.numerics.rotations import matrix_quaternion
 
-_NUMBERS = 7  # of a pose: translation 3 and quaternion 4
+_NUMBERS = 7  # numbers of a pose: translation 3 and quaternion 4
 _IDENTITY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # pose of a frame that is that of its parent
 
 

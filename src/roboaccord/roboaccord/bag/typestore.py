@@ -1,4 +1,4 @@
-"""Decoder of ROS messages of any type, for messages that no codec of cdr/ reads."""
+"""Decoder of ROS messages of any type, for messages that no codec of the folder cdr/ reads."""
 
 from __future__ import annotations
 

@@ -1,24 +1,29 @@
 """Decompression of parts of a bag, up to a given size: a small file must not fill the memory.
 
-Names of compressions are those of MCAP's specification.
+A bag is a recording of ROS 2 in the container format MCAP, whose chunks of messages are compressed
+by lz4 or zstd. The reader (records.py) states how large the content may be.
 """
 
 from __future__ import annotations
 
 from zstandard import ZstdDecompressor, frame_content_size
 
+# Names of the compressions of chunks in MCAP; "" for none.
 COMPRESSIONS = ("", "lz4", "zstd")
-"""Names of the compressions of chunks in MCAP; "" for none."""
 
 
-def unzstd(data: bytes, most: int) -> bytes:
-    """Return the content of a zstd frame, up to `most` bytes; of a cut frame its complete blocks.
+def unzstd(data: bytes, largest_size: int) -> bytes:
+    """Return the content of a zstd frame [RFC 8878]; of a cut frame its complete blocks.
+
+    Args:
+        data: the frame.
+        largest_size: number of bytes that are returned at most.
 
     Raises:
         ZstdError: if the data are not such a frame, or are damaged.
     """
-    stated = frame_content_size(data)
-    size = most if stated < 0 else min(stated, most)
+    stated_size = frame_content_size(data)  # negative where the frame states none
+    size = largest_size if stated_size < 0 else min(stated_size, largest_size)
     raw: bytes = ZstdDecompressor().stream_reader(data).read(size)
     return raw
 

@@ -1,9 +1,10 @@
-"""The recorder: writes a run into a rosbag2 bag while it goes.
+"""The recorder: writes a run into a bag of rosbag2, the recordings of ROS 2, while it goes on.
 
-`BagWriter` is an observer of the run: it encodes states, commands and events, and hands the
-messages to a thread that writes them (spool.py). Log times are simulated time. `finish` writes the
-hash of the trajectory last, by which readers know a complete run. To record more, add a method like
-`on_event` with a topic of topics.py.
+`BagWriter` is an observer of the run, which the loop calls at each control tick: it encodes states,
+commands and events as messages of topics, and puts them into the queue of a thread that writes them
+(spool.py). Log times are simulated time. `finish` writes the hash of the trajectory last, by which
+readers know that a run is complete. To record more, add a method like `on_event` with a topic of
+topics.py.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ from roboaccord.bag.topics import Topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.cdr.messages import encode_bool, encode_events, encode_wrench
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract import AccordError, Command, Event, RobotState, Target, Trajectory
 from roboaccord.scenario.setup import Setup
 
 TF_PERIOD = 0.02  # s of simulated time between transforms: 50 Hz, above the 30 frames of a viewer
@@ -64,8 +63,9 @@ class BagWriter:
         self._transforms = RobotTransforms(setup.tree, setup.joints)
         self._spool: Spool  # from `__enter__` on
         self._connections: dict[str, Connection] = {}  # by name of the topic
-        topics = names.STATES, names.ODOMETRY, names.EFFORTS
-        self._states_topic, self._odometry_topic, self._efforts_topic = map(self._topic, topics)
+        self._states_topic = self._topic(names.STATES)
+        self._odometry_topic = self._topic(names.ODOMETRY)
+        self._efforts_topic = self._topic(names.EFFORTS)
         self._switches: dict[str, bool] = {}  # as last recorded
         self._next_tf = 0.0  # time from which on transforms are due [s]
         self._has_state = False
@@ -94,7 +94,7 @@ class BagWriter:
         return self
 
     def _write_first_messages(self) -> None:
-        """Write everything that comes before the first state."""
+        """Write the topics of every bag, the facts of the run and the fixed transforms."""
         self._spool.set_custom_data("robot", self._robot)
         for topic in names.run_topics(self._robot):
             self.add_topic(topic)
@@ -104,7 +104,7 @@ class BagWriter:
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Close the bag in any case: what was recorded remains."""
+        """Close the bag, after an error too: the recorded messages remain."""
         self._close(complain=error is None)
 
     def _close(self, *, complain: bool) -> None:
@@ -184,7 +184,7 @@ class BagWriter:
             self._connections[topic.name] = self._spool.add_topic(topic)
 
     def flush(self) -> None:
-        """Pass all that was recorded to the operating system.
+        """Pass all recorded messages to the operating system.
 
         Raises:
             AccordError: if the disk is full.

@@ -3,8 +3,8 @@
 Inside are: the start and the end of the process (start, main, signals, interrupts, failures); how
 commands are found and made from functions (groups, command, parameters, many_numbers, result);
 options that several commands share (options, completion); their output (console, rendering, folder,
-notebook); and the commands themselves (about, run, bags, crosscheck with levels, teleop with
-keys and terminal).
+notebook); and the commands themselves (about, run, bags with comparison, crosscheck with levels,
+teleop with keys, dashboard and terminal).
 
 The commands of `accord` are listed in COMMANDS (groups.py), those of a robot in its class, and
 those of other packages are entry points of `roboaccord.commands`. Help and layout may change. What

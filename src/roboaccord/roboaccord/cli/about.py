@@ -34,29 +34,34 @@ from roboaccord.cli.result import Result
 from roboaccord.contract.errors import EXTRAS, AccordError, missing
 from roboaccord.contract.results import Json, to_json
 from roboaccord.description.resources import modules_of
-from roboaccord.engines import engine_names, spec
-from roboaccord.engines.spec import Available
+from roboaccord.engines import Missing, engine_names, spec
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.catalogue import read_catalogue
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
 
-OPTIONAL = {  # importable module: what it is for; how to get it
+# Optional libraries by importable module: what each is for, and how to get it.
+OPTIONAL = {
     "rclpy": "transport ros; from ROS 2, or make",
     "viser": "accord view in the browser; pip install viser",
     "pinocchio": "the Packbot's reference and controllers; pip install pin coal",
     "skimage": "meshes of terrain; pip install scikit-image trimesh fast-simplification",
     "launch": "ros2 launch; from ROS 2",
 }
-PROGRAMS = {  # command: what it is for; how to get it
+# Optional programs by command: what each is for, and how to get it.
+PROGRAMS = {
     "gz": "for sim:=gz; Gazebo Sim",
     "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
 }
 TRANSPORTS = "roboaccord.runners"  # group of entry points
-# Characters of padding (top, right, bottom, left): as texts of options are indented, by eye.
+# Padding of the facts of a key (top, right, bottom, left) in lines and characters: chosen by eye.
 INDENT = (0, 0, 0, 4)
-SUFFIX = ".jinja"  # of templates
+SUFFIX = ".jinja"  # of the names of templates
+_robot = typer.Argument(help="Robot whose scenarios are listed.", autocompletion=complete_robot)
+ListedRobot = Annotated[str, _robot]
+NewName = Annotated[str, typer.Argument(help="Name of the robot and of its package.")]
+NewFolder = Annotated[Path, typer.Option("--dir", help="Folder for the package.")]
 
 
 def doctor_command() -> Result:
@@ -66,7 +71,7 @@ def doctor_command() -> Result:
 
       accord doctor
     """
-    # Of each item: whether it is there, and a note.
+    # Of each item: whether it is installed, and a note.
     rows: dict[str, tuple[bool, str]] = {
         "python": (True, f"{platform.python_version()} in {sys.prefix}"),
         "numba": (HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"),
@@ -75,10 +80,10 @@ def doctor_command() -> Result:
         rows[extra] = (not missing(extra), missing(extra))
     for engine in engine_names():
         availability = spec(engine).look()
-        if isinstance(availability, Available):
-            rows[engine] = (True, availability.version)
-        else:
+        if isinstance(availability, Missing):
             rows[engine] = (False, availability.reason)
+        else:
+            rows[engine] = (True, availability.version)
     for module, use in OPTIONAL.items():
         rows[module] = (True, "") if is_importable(module) else (False, f"for {use}")
     for program, use in PROGRAMS.items():
@@ -86,26 +91,21 @@ def doctor_command() -> Result:
     rows["robots"] = (bool(robot_names()), ", ".join(robot_names()))
     rows["transports"] = (True, ", ".join(entry_points(group=TRANSPORTS).names))
     table = make_table("what", "found", "note", words=["found"], text=["note"])
-    for name, (is_there, note) in rows.items():
-        table.add_row(name, Text("yes", "green") if is_there else Text("no", "yellow"), note)
-    data: dict[str, Json] = {
-        name: {"found": is_there, "note": note} for name, (is_there, note) in rows.items()
-    }
+    data = dict[str, Json]()
+    for name, (is_installed, note) in rows.items():
+        table.add_row(name, Text("yes", "green") if is_installed else Text("no", "yellow"), note)
+        data[name] = {"found": is_installed, "note": note}
     return Result(data, [table])
 
 
 def is_importable(module: str) -> bool:
-    """Return whether a module can be imported, which is tried."""
+    """Return whether a module can be imported, by importing it."""
     with suppress(ImportError):
         return bool(importlib.import_module(module))
     return False
 
 
-def list_command(
-    robot: Annotated[
-        str, typer.Argument(help="Robot whose scenarios are listed.", autocompletion=complete_robot)
-    ] = "",
-) -> Result:
+def list_command(robot: ListedRobot = "") -> Result:
     """List the robots, or the scenarios of one.
 
     Examples:
@@ -117,7 +117,7 @@ def list_command(
     catalogue = read_catalogue(robot)
     for name, reason in catalogue.broken.items():
         warn(f"robot {name} is left out: {reason}")
-    # Command lines, and what they do.
+    # Suggested command lines, and what they do.
     next_steps = {
         "accord run {} SCENARIO": "run one and record it",
         "accord crosscheck {} SCENARIO": "check the engines on it",
@@ -130,11 +130,12 @@ def list_command(
         rows = {row.robot: row.summary for row in catalogue.scenarios}
         table = make_table("robot", "what it is", text=["what it is"])
         next_steps = {"accord list {}": "its scenarios", **next_steps}
-    for name, words in rows.items():
-        table.add_row(name, words)
-    lines = {line.format(robot or "ROBOT"): words for line, words in next_steps.items()}
-    width = max(map(len, lines)) + 2
-    return Result(catalogue, [table, "", *(f"{line:<{width}}{lines[line]}" for line in lines)])
+    for name, description in rows.items():
+        table.add_row(name, description)
+    commands = {line.format(robot or "ROBOT"): purpose for line, purpose in next_steps.items()}
+    width = max(map(len, commands)) + 2
+    lines = [f"{command:<{width}}{purpose}" for command, purpose in commands.items()]
+    return Result(catalogue, [table, "", *lines])
 
 
 def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes = None) -> Result:
@@ -164,10 +165,7 @@ def _key_facts(key: Key) -> str:
     return f"{facts}: {key.meaning}" if key.meaning else facts
 
 
-def new_robot_command(
-    name: Annotated[str, typer.Argument(help="Name of the robot and of its package.")],
-    folder: Annotated[Path, typer.Option("--dir", help="Folder for the package.")] = Path("src"),
-) -> Result:
+def new_robot_command(name: NewName, folder: NewFolder = Path("src")) -> Result:
     """Make the package of a new robot: a pendulum, as a starting point.
 
     It has a description, parameters, equations of its own, a scenario, a launch file and tests.
@@ -181,12 +179,14 @@ def new_robot_command(
     files = write_package(name, package)
     local = "--no-build-isolation " if importlib.util.find_spec("setuptools") else ""
     commands = (
-        f"pip install --no-deps {local}-e {package}", f"accord run {name} swing",
-        f"accord crosscheck {name} swing", f"python -m pytest {package}",
-    )  # fmt: skip
-    shown = [f"{package}: {len(files)} files. Now:", *(f"  {command}" for command in commands)]
+        f"pip install --no-deps {local}-e {package}",
+        f"accord run {name} swing",
+        f"accord crosscheck {name} swing",
+        f"python -m pytest {package}",
+    )
+    lines = [f"{package}: {len(files)} files. Now:", *(f"  {command}" for command in commands)]
     data = {"package": str(package), "files": [str(file) for file in files], "next": commands}
-    return Result(data, shown, used={"dir": None})
+    return Result(data, lines, used={"dir": None})
 
 
 def check_name(name: str) -> None:

@@ -1,11 +1,12 @@
 """Make a command of a function: its parameters become options, and its result is printed.
 
 A command is written as a plain function with type hints that returns a `Result`. `add_command`
-gives it the options that all commands share, such as `--json`, and registers it with Typer: when
-the command is called, it checks the options, calls the function with stdout redirected to stderr,
-prints the result and sets the exit status. A command may have modes (contract/modes.py), sets of
-options that go together, and other packages may add modes to it. The docstring of the function is
-the help; the examples in it are run by tests (test_commands, test_modes).
+gives it the options that all commands share, such as `--json`, and registers it with Typer, the
+library that parses command lines: when the command is called, it checks the options, calls the
+function with stdout redirected to stderr, prints the result and sets the exit status. A command may
+have modes (contract/modes.py), sets of options that go together, and other packages may add modes
+to it. The docstring of the function is the help; the examples in it are run by tests
+(test_commands, test_modes).
 
 Options are read in parameters.py, results are printed in result.py. Stdout must have the result and
 nothing else.
@@ -18,25 +19,17 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import fields
 from typing import Annotated, get_type_hints
 
 import typer
 
+from roboaccord.cli import parameters as signatures
 from roboaccord.cli.console import Call, call
 from roboaccord.cli.options import Cluster, Trust
-from roboaccord.cli.parameters import (
-    KEYWORD,
-    check_numbers,
-    groups_of,
-    options_of,
-    parameters_of,
-    takes_file,
-    units_of,
-    with_unit,
-)
+from roboaccord.cli.parameters import KEYWORD, CommandFunction, groups_of, parameters_of
 from roboaccord.cli.result import Result, Used, Value, show
 from roboaccord.contract.modes import Modes, added_modes, with_added
 from roboaccord.description.xacro_file import TRUST
@@ -47,9 +40,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 EXAMPLES = "\n\nExamples:"  # heading, in the docstring of a command
 
 
-def add_command(
-    app: typer.Typer, name: str, function: Callable[..., Result | None], robot: str = ""
-) -> None:
+def add_command(app: typer.Typer, name: str, function: CommandFunction, robot: str = "") -> None:
     """Register a function as a command, together with the modes that other packages add to it.
 
     A function that returns a `Result` gets the option `--json`; its result is all that is printed
@@ -74,24 +65,28 @@ def add_command(
     @functools.wraps(function)
     def command(ctx: typer.Context, **values: Value) -> None:
         as_json = bool(values.pop("as_json", False))
-        # Which parameters the modes in force take, and which function has the mode.
-        taken, in_force = taken_by(modes, full_name, ctx, values) if modes else (values, ())
-        of_modes = [added[mode].command for mode in in_force if mode in added]
-        os.environ.update({TRUST: "1"} if values.get("trust") else {})
-        check_numbers(signature, values)
+        # Parameters that the modes in force take, and the functions of these modes.
+        accepted: Used = values
+        in_force: Sequence[str] = ()
+        if modes:
+            accepted, in_force = accepted_values(modes, full_name, ctx, values)
+        added_functions = [added[mode].command for mode in in_force if mode in added]
+        if values.get("trust"):
+            os.environ[TRUST] = "1"
+        signatures.check_numbers(signature, values)
         # Call it: what it prints itself goes to stderr.
         token = call.set(Call(full_name, as_json))
         cluster = str(values.get("cluster") or "")  # only a command in pieces has it
         try:
             with redirect_stdout(sys.stderr), on_cluster(cluster) if cluster else nullcontext():
-                result = call_with(of_modes[0] if of_modes else function, values)
+                result = call_with((added_functions or [function])[0], values)
         finally:
             call.reset(token)
         # Print the result, with the options that had an effect.
         if result is not None:
-            used = options_of(signature, taken) | dict(result.used)
+            used = signatures.options_of(signature, accepted) | dict(result.used)
             used = {key: value for key, value in used.items() if value is not None}
-            show(result, used, units_of(signature), as_json)
+            show(result, used, signatures.units_of(signature), as_json)
             result.after()
             if not result.ok:
                 raise typer.Exit(1)
@@ -103,7 +98,7 @@ def add_command(
     app.command(name, cls=getattr(function, "command_class", None))(command)
 
 
-def joint_signature(functions: Sequence[Callable[..., Result | None]]) -> inspect.Signature:
+def joint_signature(functions: Sequence[CommandFunction]) -> inspect.Signature:
     """Return the parameters of a command, then those of its added modes.
 
     Where two functions have a parameter of the same name, the first one's counts.
@@ -116,21 +111,22 @@ def joint_signature(functions: Sequence[Callable[..., Result | None]]) -> inspec
 
 
 def typer_parameters(
-    function: Callable[..., Result | None], signature: inspect.Signature, modes: Modes | None
+    function: CommandFunction, signature: inspect.Signature, modes: Modes | None
 ) -> list[inspect.Parameter]:
     """Return the parameters from which Typer makes the options, with those that commands share."""
     parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
-    parameters += map(with_unit, signature.parameters.values())
+    parameters += map(signatures.with_unit, signature.parameters.values())
     if hasattr(function, "in_pieces"):
         parameters.append(inspect.Parameter("cluster", KEYWORD, default="", annotation=Cluster))
-    if takes_file(signature) and (not modes or "trust" in " ".join(modes.takes.values()).split()):
+    reads_file = signatures.takes_file(signature)
+    if reads_file and (not modes or "trust" in " ".join(modes.takes.values()).split()):
         parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
     if get_type_hints(function)["return"] is Result:
         parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
     return parameters
 
 
-def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
+def documented(functions: Sequence[CommandFunction]) -> str:
     """Return the help of a command and its added modes: all descriptions, then all examples."""
     texts, examples = list[str](), list[str]()
     for function in functions:
@@ -143,7 +139,7 @@ def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
     return "\n\n".join(texts + examples)
 
 
-def call_with(function: Callable[..., Result | None], values: Used) -> Result | None:
+def call_with(function: CommandFunction, values: Used) -> Result | None:
     """Call the function of a command; parameters that are dataclasses are made of their fields."""
     arguments: dict[str, object] = {name: values[name] for name in parameters_of(function)}
     for name, kind in groups_of(function).items():
@@ -151,10 +147,10 @@ def call_with(function: Callable[..., Result | None], values: Used) -> Result | 
     return function(**arguments)
 
 
-def taken_by(
+def accepted_values(
     modes: Modes, command: str, ctx: typer.Context, values: Used
 ) -> tuple[Used, Sequence[str]]:
-    """Return the parameters that the modes in force take, and the names of these modes.
+    """Return the values of parameters that the modes in force take, and the names of these modes.
 
     Args:
         modes: of the command.
@@ -165,24 +161,28 @@ def taken_by(
     Raises:
         AccordError: if a parameter was typed that these modes do not take.
     """
-    # The flag of each parameter, without dashes; then by flag: value, how a user writes it, and
-    # whether it was typed.
-    flags, by_flag, typed = dict[str, str](), dict[str, Value](), set[str]()
-    written = {":=": "NAME:=VALUE"}
+    flags = dict[str, str]()  # flag of each parameter, without dashes
+    values_by_flag = dict[str, Value]()
+    written = {":=": "NAME:=VALUE"}  # how a user writes each flag
+    typed = set[str]()  # flags that were typed
     for parameter in ctx.command.params:
-        name, text = str(parameter.name), parameter.opts[0]
-        flag, value = text.lstrip("-"), values.get(name)
+        name = str(parameter.name)
+        text = parameter.opts[0]
+        flag = text.lstrip("-")
+        value = values.get(name)
         if text == flag:  # a positional argument
             text = re.findall(r"\w+", getattr(parameter, "metavar", None) or name.upper())[0]
             if isinstance(value, list):
                 typed |= {":=" for word in value if ":=" in str(word)}
                 value = [word for word in value if ":=" not in str(word)]
-        flags[name], by_flag[flag], written[flag] = flag, value, text
+        flags[name] = flag
+        values_by_flag[flag] = value
+        written[flag] = text
         if value != [] and str(ctx.get_parameter_source(name)).endswith("COMMANDLINE"):
             typed.add(flag)
-    taken = modes.check(command, typed, by_flag, written)
-    taken_values = {name: value for name, value in values.items() if flags[name] in taken}
-    return taken_values, modes.of(by_flag)
+    accepted_flags = modes.check(command, typed, values_by_flag, written)
+    accepted = {name: value for name, value in values.items() if flags[name] in accepted_flags}
+    return accepted, modes.of(values_by_flag)
 
 
 def unwrapped(text: str) -> str:

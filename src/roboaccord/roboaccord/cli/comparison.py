@@ -1,8 +1,9 @@
-"""How a comparison of recorded runs is printed, by `accord compare` and in notebooks.
+"""The printed comparison of recorded runs, of `accord compare` and in notebooks.
 
-`shown_of` lists the runs as A, B, C, ..., then the keys of their scenarios and the figures that
-differ, when their motions part, the deviations of signals, and the verdict. All is computed in
-report/comparison.py. Tables must fit 80 columns (test_desk).
+A `Comparison`, which report/comparison.py computes, goes in; lines and tables for the terminal come
+out. `shown_of` lists the runs as A, B, C, ...; then the keys of their scenarios and the figures
+that differ, the time from which their motions differ (a `Parting`), the deviation of each signal,
+and the verdict. Nothing is computed here. Tables must fit 80 columns (test_desk).
 """
 
 from __future__ import annotations
@@ -20,22 +21,23 @@ from roboaccord.cli.rendering import NONE, tables_of
 from roboaccord.contract.results import unit_of
 from roboaccord.report.comparison import Comparison, Parting
 
-COLUMNS = 5  # runs side by side in one table: as many as fit 80 characters
+LARGEST_RUN_COUNT = 5  # runs side by side in one table: as many as fit 80 characters
 
 
-def shown_of(comparison: Comparison, *, whole: bool = False) -> list[RenderableType]:
+def shown_of(comparison: Comparison, *, every_signal: bool = False) -> list[RenderableType]:
     """Return the printed comparison: what changed, a table for each pair of runs, the verdict.
 
     Args:
         comparison: to be printed.
-        whole: list all signals; by default, of each kind only the one that differs most.
+        every_signal: list all signals; by default, of each kind only the one that differs most.
     """
     output: list[RenderableType] = []
     # Runs are called A, B, ..., Z, AA, BB, ...
     letters = [ascii_uppercase[i % 26] * (1 + i // 26) for i in range(len(comparison.runs))]
-    for letter, path, run in zip(letters, comparison.runs, comparison.data, strict=True):
-        what = f"{run.run.robot} {run.run.scenario.get('name', '')} in {run.run.engine or '?'}"
-        output.append(Text(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s"))
+    for letter, path, signals in zip(letters, comparison.runs, comparison.data, strict=True):
+        run = signals.run
+        title = f"{run.robot} {run.scenario.get('name', '')} in {run.engine or '?'}"
+        output.append(Text(f"{letter}  {path}: {title}, {signals.motion.time[-1]:g} s"))
     # Keys of the scenario, then figures, that differ.
     changes = {change.key: (change.values, change.unit) for change in comparison.changes}
     output += ["", *_values_by_run("scenario", letters, changes, "no key of the scenario differs")]
@@ -48,12 +50,13 @@ def shown_of(comparison: Comparison, *, whole: bool = False) -> list[RenderableT
     # When motions part, deviations of signals, verdict.
     output += ["", *(_difference_line(parting, letters) for parting in comparison.partings)]
     for letter, pair in zip(letters[1:], comparison.signals.pairs, strict=True):
-        output += ["", *_deviation_table(letter, pair, whole)]
-    tolerance, why = comparison.signals.tolerance, comparison.signals.why
+        output += ["", *_deviation_table(letter, pair, every_signal)]
+    default_reason = comparison.signals.why  # "" where a tolerance was given
     if comparison.judged:
-        reason = f", {why}" if why else ""
+        reason = f", {default_reason}" if default_reason else ""
+        tolerance = comparison.signals.tolerance
         output.append(f"{comparison.verdict} at tolerance {tolerance:g}{reason}")
-    if why and comparison.verdict == "fail" and "engine" in changes:
+    if default_reason and comparison.verdict == "fail" and "engine" in changes:
         output.append("to judge whether an engine is right, step by step: accord crosscheck")
     return output
 
@@ -62,7 +65,7 @@ def _values_by_run(
     title: str,
     letters: Sequence[str],
     rows: Mapping[str, tuple[Sequence[str] | Sequence[float], str]],
-    none: str,
+    no_rows: str,
 ) -> Iterator[RenderableType]:
     """Yield the values of each run: `old -> new` for two runs, tables for more.
 
@@ -70,16 +73,16 @@ def _values_by_run(
         title: above the values.
         letters: of the runs.
         rows: by name, the value of each run, and the unit.
-        none: printed where there are no rows.
+        no_rows: printed where there are no rows.
     """
     if not rows:
-        yield none
+        yield no_rows
     elif len(letters) == 2:
         yield f"{title}, A -> B"
         yield from figure_lines({name: _arrow(*row) for name, row in rows.items()})
     else:
-        for first in range(0, len(letters), COLUMNS):
-            columns = slice(first, first + COLUMNS)
+        for first in range(0, len(letters), LARGEST_RUN_COUNT):
+            columns = slice(first, first + LARGEST_RUN_COUNT)
             table = make_table(title, *letters[columns], "unit", words=["unit"])
             for name, (values, unit) in rows.items():
                 table.add_row(name, *map(_short, values[columns]), unit)
@@ -119,13 +122,13 @@ def _difference_line(parting: Parting, letters: Sequence[str]) -> Text:
     return Text(f"{pair} differ {difference}; at most {largest}")
 
 
-def _deviation_table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
-    """Yield the table of how far a run's signals are from those of run A, and what was left out."""
+def _deviation_table(letter: str, pair: Pair, every_signal: bool) -> Iterator[RenderableType]:
+    """Yield the table of the deviations of a run's signals from run A, and what was left out."""
     yield f"{letter} against A, {pair.duration:g} {unit_of(Pair, 'duration')}"
     names_by_kind = dict[str, list[str]]()
     for name in pair.signals:
         kind = "turn" if name in TURNS else name.partition("/")[0]
-        names_by_kind.setdefault(name if whole else kind, []).append(name)
+        names_by_kind.setdefault(name if every_signal else kind, []).append(name)
     # Of each kind, the signal with the largest deviation.
     worst = dict[str, Deviation]()
     for names in names_by_kind.values():

@@ -1,8 +1,8 @@
-"""What the shell offers at Tab: robots, scenarios, bags and engines.
+"""Completions that the shell offers at Tab: robots, scenarios, bags (recorded runs) and engines.
 
-Each function takes the text before the cursor and returns the words that complete it; options name
-their function by `autocompletion`. The functions run at each Tab and must be quick: none imports a
-robot's package or an engine (test_completion).
+Each function takes the text before the cursor and returns the words that complete it; options of
+commands name their function by `autocompletion` (options.py). The functions run at each Tab and
+must be quick: none imports a robot's package or an engine (test_completion).
 """
 
 from __future__ import annotations

@@ -25,13 +25,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from roboaccord.contract import Observer, RobotState
 from roboaccord.contract.errors import CONTROLS, visible
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import RobotState
 
 COMPILING = "starting (compiles at first)"  # label of a bar until the first step is done
-# s of simulated time between updates of a progress bar, of 20 us each, which Rich redraws ten
-# times a second; any from 0.01 to 0.1 would do
+# s of simulated time between updates of a progress bar. An update takes 20 us, and Rich redraws the
+# bar ten times a second: any period from 0.01 to 0.1 s would do.
 UPDATE_PERIOD = 0.05
 
 
@@ -94,12 +93,11 @@ def warn(line: str) -> None:
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Show a progress bar on stderr, if that is a terminal."""
-    columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn(),
-    )  # fmt: skip
-    hidden = call.get().quiet or not log.is_terminal
-    with Progress(*columns, console=log, transient=True, disable=hidden) as bar:
+    label = TextColumn("{task.description}", markup=False)
+    percentage = TextColumn("{task.percentage:>3.0f} %")
+    columns = (label, BarColumn(), percentage, TimeRemainingColumn())
+    is_hidden = call.get().quiet or not log.is_terminal
+    with Progress(*columns, console=log, transient=True, disable=is_hidden) as bar:
         yield bar
 
 
@@ -131,8 +129,8 @@ def make_table(
     table.pad_edge = False
     for i, heading in enumerate(headings):
         wraps = heading in text
-        justify_side: JustifyMethod = "left" if i == 0 or wraps or heading in words else "right"
-        table.add_column(Text(heading), justify=justify_side, no_wrap=not wraps, overflow="fold")
+        alignment: JustifyMethod = "left" if i == 0 or wraps or heading in words else "right"
+        table.add_column(Text(heading), justify=alignment, no_wrap=not wraps, overflow="fold")
     return table
 
 
@@ -142,12 +140,13 @@ def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
     Args:
         rows: value and unit as texts, by name of the figure.
     """
-    width, lines = max(len(name) for name in rows) + 2, list[str]()
+    indent = max(len(name) for name in rows) + 2
+    wrapper = textwrap.TextWrapper(out.width, break_long_words=False, break_on_hyphens=False)
+    wrapper.subsequent_indent = " " * indent
+    lines = []
     for name, (value, unit) in rows.items():
-        lines.append(textwrap.fill(
-            f"{value} {unit}".rstrip(), out.width, initial_indent=f"{name:<{width}}",
-            subsequent_indent=" " * width, break_long_words=False, break_on_hyphens=False,
-        ))  # fmt: skip
+        wrapper.initial_indent = f"{name:<{indent}}"
+        lines.append(wrapper.fill(f"{value} {unit}".rstrip()))
     return lines
 
 

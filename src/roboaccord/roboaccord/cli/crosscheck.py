@@ -1,8 +1,12 @@
 """`accord crosscheck`: engines against the analytical reference, level by level.
 
+An engine is a physics engine such as DART or MuJoCo; the reference is the project's own simulator,
+whose equations of motion are written out. A level is one way of comparing the two, such as
+accelerations in random states or whole trajectories.
+
 `crosscheck_command` reads the options, loads the robot and the scenario, runs the check
 (`door.checks.crosscheck`) and returns its report for printing; of a recorded run (BAG) it checks
-the recording instead. Its many lines are its options. How the levels judge is in the room
+the recording instead. Half of its lines are its options. How the levels judge is in the folder
 crosscheck/, what is printed in levels.py, the page in report/.
 
 A new option is also added to CROSSCHECK (door/checks.py), which states whether it goes with a
@@ -26,15 +30,12 @@ from roboaccord.cli.completion import complete_robot
 from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.result import Result, used_by
-from roboaccord.contract.errors import AccordError, missing
-from roboaccord.contract.interfaces import Engine
+from roboaccord.contract import AccordError, Engine, plugins, to_json
+from roboaccord.contract.errors import missing
 from roboaccord.contract.outcome import Code
-from roboaccord.contract.plugins import entries, load
-from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.runs import Progress
-from roboaccord.door.arguments import subject_mode
+from roboaccord.door import read_bag, subject_mode
 from roboaccord.door.checks import CROSSCHECK, check_recording, crosscheck
-from roboaccord.door.runs import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.robots.file import FileRobot
 from roboaccord.run.runner import model_of
@@ -43,8 +44,8 @@ from roboaccord.scenario.setup import Setup
 if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
-# Findings of rules that are printed at most; `accord check` lists all. They must leave the table
-# of levels on a screen of 24 lines: any from 3 to 12 would do.
+# Findings of the rules for robot files that are printed at most; `accord check` lists all. They
+# must leave the table of levels on a screen of 24 lines: any number from 3 to 12 would do.
 MOST_FINDINGS = 10
 NO_EFFORT = "no effort acted: --set controller.name=random moves and tests every joint"
 
@@ -57,32 +58,32 @@ class Profile(StrEnum):
     BOTH = "both"
 
 
-Subject = Annotated[str, typer.Argument(
-    metavar="ROBOT|FILE|BAG|LOG", autocompletion=complete_robot,
+_subject = typer.Argument(
+    metavar="ROBOT|FILE|BAG|LOG",
+    autocompletion=complete_robot,
     help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
     "of your own simulator or robot: CSV, NPZ, MAT, Parquet or a bag.",
-)]  # fmt: skip
-Refine = Annotated[int, typer.Option(
-    min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ..."
-)]  # fmt: skip
-Perturb = Annotated[list[str] | None, typer.Option(
+)
+Subject = Annotated[str, _subject]
+_refine = typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
+Refine = Annotated[int, _refine]
+_perturb = typer.Option(
     metavar="ENGINE:KIND[:WHERE]=VALUE",
     help="Falsify one engine, to see whether the check finds it: its mass, inertia, axis, "
     "gravity, friction, gear, delay, ... at a link or joint, or at all if none is named.",
-)]  # fmt: skip
-ProfileName = Annotated[Profile, typer.Option(
+)
+Perturb = Annotated[list[str] | None, _perturb]
+_profile = typer.Option(
     help="Engines with the workspace's settings, with those that their authors would "
-    "choose, or both side by side.",
-)]  # fmt: skip
-RobotOfRecording = Annotated[str, typer.Option(
-    "--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG."
-)]  # fmt: skip
-EveryTick = Annotated[bool, typer.Option(
-    "--all", help="Look at every tick of a motion; by default levels draw 2,000."
-)]  # fmt: skip
-Verbose = Annotated[bool, typer.Option(
-    "--verbose", help="Show what engines print as they load the model."
-)]  # fmt: skip
+    "choose, or both side by side."
+)
+ProfileName = Annotated[Profile, _profile]
+_robot = typer.Option("--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG.")
+RobotOfRecording = Annotated[str, _robot]
+_all = typer.Option("--all", help="Look at every tick of a motion; by default levels draw 2,000.")
+EveryTick = Annotated[bool, _all]
+_verbose = typer.Option("--verbose", help="Show what engines print as they load the model.")
+Verbose = Annotated[bool, _verbose]
 
 
 @CROSSCHECK
@@ -138,17 +139,24 @@ def crosscheck_command(
     if subject_mode(what) == "BAG":
         return recording_result(what, of, scenario, changes or ())
     setup = options.load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
-    findings, is_file = apply_rules(setup), isinstance(setup.robot, FileRobot)
+    findings = apply_rules(setup)
+    is_file = isinstance(setup.robot, FileRobot)
     names = options.choose_engines(engines)
     # Engines with deliberate errors, where --perturb asks for them.
     specs = in_profile(with_errors(names, perturb or []), profile)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as out, progress_bar() as callbacks:
         report = crosscheck(
-            setup, engines=specs, refine=refine, out=out, command=command_line(),
+            setup,
+            engines=specs,
+            refine=refine,
+            out=out,
+            command=command_line(),
             refused=print_left_out if is_file or not engines else None,
-            changed=bool(changes or faults), progress=callbacks, every=every,
-        )  # fmt: skip
+            changed=bool(changes or faults),
+            progress=callbacks,
+            every=every,
+        )
     result = report_result(setup, report, out, names, findings)
     # Of a file, engines that were named and could not run let the check fail.
     required = {name_of(engine) for engine in specs} if is_file and engines else set()
@@ -173,10 +181,11 @@ def progress_bar() -> Iterator[Progress]:
     """Show a progress bar; yield the callbacks by which a check reports its jobs."""
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
-        yield Progress(
-            lambda jobs: bar.update(task, total=jobs),
-            lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
-        )
+
+        def show_job(engine: str, dt: float) -> None:
+            bar.update(task, advance=1, description=f"{engine} {dt:g} s")
+
+        yield Progress(lambda jobs: bar.update(task, total=jobs), show_job)
 
 
 def report_result(
@@ -186,30 +195,31 @@ def report_result(
     engines: Sequence[str],
     findings: Sequence[Any] | None,
 ) -> Result:
-    """Return the result of the command.
+    """Return the result of the command: what `--json` has, and the printed report.
 
     Args:
         setup: robot and scenario.
         report: of the check.
-        folder: that has its files.
+        folder: folder with the files of the check.
         engines: names of the engines that were asked for.
         findings: of the rules for robot files; None where they were not applied.
     """
     from roboaccord.cli.levels import shown_of
 
-    page = folder / "report.html"
-    if lacking := missing("report"):
-        note(f"no report.html beside {folder / 'summary.json'}: it needs {lacking}")
-    data = {**report.to_json(), "report": "" if lacking else str(page), **model_of(setup)}
+    page: Path | None = folder / "report.html"
+    if missing_library := missing("report"):
+        page = None
+        note(f"no report.html beside {folder / 'summary.json'}: it needs {missing_library}")
+    data = {**report.to_json(), "report": str(page or ""), **model_of(setup)}
     if findings is not None:
         data["findings"] = to_json(findings)
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": engines}
-    output = shown_of(report, None if lacking else page)
+    output = shown_of(report, page)
     own_names = dict[str, str]()
     if isinstance(setup.robot, FileRobot):
         own_names |= setup.robot.own_names(setup)
-        idle = setup.scenario.controller.get("name") == "none"
-        if idle and Code.EXCITED not in [note.code for note in report.notes]:
+        has_controller = setup.scenario.controller.get("name") != "none"
+        if not has_controller and Code.EXCITED not in [note.code for note in report.notes]:
             output.append(NO_EFFORT)
     return Result(data, output, used=used, ok=report.ok, names=own_names)
 
@@ -217,12 +227,12 @@ def report_result(
 def apply_rules(setup: Setup) -> Sequence[Any] | None:
     """Apply the rules for robot files, print errors and warnings, and return all findings.
 
-    None for a robot that is no file, and where no installed package has rules, which are the entry
-    point `findings` of `roboaccord.functions`.
+    Return None for a robot that is no file, and where no installed package has rules. Rules are the
+    entry point `findings` of `roboaccord.functions`.
     """
-    if not isinstance(setup.robot, FileRobot) or "findings" not in entries("functions"):
+    if not isinstance(setup.robot, FileRobot) or "findings" not in plugins.entries("functions"):
         return None
-    findings: Sequence[Any] = load("functions", "findings")(setup.robot.file(setup))
+    findings: Sequence[Any] = plugins.load("functions", "findings")(setup.robot.file(setup))
     severe = [finding for finding in findings if finding.severity != "note"]
     for finding in severe[:MOST_FINDINGS]:
         log.print(finding, soft_wrap=True)

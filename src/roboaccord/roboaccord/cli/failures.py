@@ -14,8 +14,7 @@ import os
 import sys
 
 from roboaccord.cli.signals import NO_PROCESS
-from roboaccord.contract import errors
-from roboaccord.contract.plugins import lacking
+from roboaccord.contract import errors, plugins
 from roboaccord.scenario.user_code import explain
 
 
@@ -40,7 +39,7 @@ def exhausted_limit(error: BaseException | None) -> str:
 
 
 def hint_for_option(error: BaseException, words: list[str]) -> str:
-    """Return a line that tells how to get an option which the command does not have.
+    """Return a line that states how to get an option which the command does not have.
 
     Either a package that is not installed would add it, or it is a key of the scenario, which is
     given by `--set`. Return "" where neither is so, or the error is not about an option.
@@ -49,14 +48,15 @@ def hint_for_option(error: BaseException, words: list[str]) -> str:
         error: that Typer raised; one about an option has `option_name` and `ctx`.
         words: of the command line.
     """
-    option, ctx = getattr(error, "option_name", ""), getattr(error, "ctx", None)
-    key = option.removeprefix("--").replace("-", "_")
+    option = getattr(error, "option_name", "")
+    ctx = getattr(error, "ctx", None)
     if ctx is None:
         return ""
+    key = option.removeprefix("--").replace("-", "_")
     command = ctx.command_path.split()[1:]
-    missing_package = lacking("options", ".".join([*command, key]), " ".join([*command, option]))
-    if missing_package:
-        return missing_package
+    full_name = ".".join([*command, key])
+    if advice := plugins.lacking("options", full_name, " ".join([*command, option])):
+        return advice
     # A key of the scenario, which only commands with --set take.
     if not any("--set" in parameter.opts for parameter in ctx.command.params):
         return ""

@@ -1,9 +1,9 @@
 """Folders of results: each is marked by the command that wrote it, and no other may write into it.
 
 A file MARKER in the folder names the command and lists the files that it wrote. `results` is the
-context manager in which a command writes its results: it checks the folder, marks it, and lists the
-new files at the end. With `--force` the files that the marker lists are set aside first, deleted
-when the command has succeeded, and put back when it fails.
+context manager in which a command writes its results, for its option `--out`: it checks the folder,
+marks it, and lists the new files at the end. With `--force` the files that the marker lists are set
+aside first, deleted when the command has succeeded, and put back when it fails.
 
 For the safety of users' files the following must stay: only files that a marker of this user lists
 are ever deleted, and links are never followed (test_writers tries links, foreign markers and other
@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roboaccord.cli.console import call
-from roboaccord.contract import VERSION
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import VERSION, AccordError
 from roboaccord.contract.files import is_file, read_text, written
 from roboaccord.run.output import fresh, make_folder, write_text
 
 MARKER = ".roboaccord.json"  # name of the marker file
+NAMED_FILES = 3  # files of a folder that a message names at most
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def results(
     if not adds and not force:
         check_folder(top)
     aside = set_aside(top) if force and not adds else None
-    is_new, old_marker = not top.exists(), Marker.of(top)
+    is_new = not top.exists()
+    old_marker = Marker.of(top)
     make_folder(top)
     paths_before = {top, *top.rglob("*")}
     command = call.get().name
@@ -96,9 +97,9 @@ def results(
         if aside:
             shutil.rmtree(aside)
     finally:
-        # Mark what is there now, or remove a folder that stayed empty.
+        # List the command's files in the marker, or remove a folder that stayed empty.
         old_files = old_marker.files if old_marker else ()
-        files = {n for n in files_in(top) if n in old_files or _was_written(top / n, paths_before)}
+        files = [n for n in files_in(top) if n in old_files or _was_written(top / n, paths_before)]
         if files or old_marker:
             Marker(command, tuple(sorted(files))).write(top)
         else:
@@ -129,13 +130,14 @@ def check_folder(top: Path) -> None:
     Raises:
         AccordError: naming what the folder holds.
     """
-    marker, name = Marker.of(top), call.get().name
+    marker = Marker.of(top)
+    command = call.get().name
     names = sorted(path.name for path in top.iterdir()) if top.is_dir() else []
     if names and marker is None:
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        content = f"{', '.join(names[:3])}{more}, not results of accord {name}"
+        others = f" and {len(names) - NAMED_FILES} more" if len(names) > NAMED_FILES else ""
+        content = f"{', '.join(names[:NAMED_FILES])}{others}, not results of accord {command}"
         raise AccordError(f"{top} holds {content}: choose another --out, or add --force")
-    if marker and marker.command != name:
+    if marker and marker.command != command:
         advice = "choose another --out, or replace them with --force"
         raise AccordError(f"{top} holds results of accord {marker.command}: {advice}")
 
@@ -154,7 +156,8 @@ def set_aside(top: Path) -> Path | None:
     marker = Marker.of(top)
     if marker is None:
         return None
-    resolved, aside = top.resolve(), None
+    resolved = top.resolve()
+    aside = None
     try:
         aside = Path(tempfile.mkdtemp(prefix=f".{resolved.name}_", dir=resolved.parent))
         for name in (*marker.files, MARKER):
@@ -176,10 +179,10 @@ def put_back(aside: Path, top: Path) -> None:
     shutil.rmtree(aside)
 
 
-def _move(path: Path, to: Path) -> None:
+def _move(path: Path, new_path: Path) -> None:
     """Move a file to a path, whose folder is made."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    path.replace(to)
+    new_path.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(new_path)
 
 
 def _remove_empty(folder: Path, top: Path) -> None:

@@ -1,11 +1,13 @@
 """Groups of commands: those of `accord`, and those of each robot, imported only when they are used.
 
 Importing a command may take seconds, because it imports numerical libraries. So `Group`, a Typer
-group, keeps the names of all commands and imports one when it is run. COMMANDS lists the functions
-of the core's commands; robots list theirs in their class, and other packages add theirs by entry
-points. A command of the core is added to MODULES, in the order of the help, and the optional
-libraries that it needs to NEEDS. No library may be imported at the top of this module, so that help
-and completion stay quick (test_start).
+group (a set of commands below one name), keeps the names of all commands and imports one when it is
+run. COMMANDS lists the functions of the core's commands; robots list theirs in their class, from
+which `robot_commands` makes a group, and other packages add theirs by entry points.
+
+A command of the core is added to MODULES, in the order of the help, and the optional libraries that
+it needs to NEEDS. No library may be imported at the top of this module, so that help and completion
+stay quick (test_start).
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from roboaccord.contract import errors
-from roboaccord.contract.plugins import added, entries, lacking, load
+from roboaccord.contract import errors, plugins
 from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.registration import commands_of
 from roboaccord.scenario.user_code import place_of
 
 if TYPE_CHECKING:
@@ -28,21 +30,24 @@ if TYPE_CHECKING:
 
     from roboaccord.cli.result import Result
 
-MODULES = {  # module of this room: its commands
-    "about": "list scenario doctor new-robot", "run": "run", "teleop": "teleop",
-    "crosscheck": "crosscheck", "bags": "compare plot",
-}  # fmt: skip
-COMMANDS = {  # command: its function, as module:function
-    name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
-    for module, names in MODULES.items()
-    for name in names.split()
+# Commands of the core by the module of this folder that has them, in the order of the help.
+MODULES = {
+    "about": "list scenario doctor new-robot",
+    "run": "run",
+    "teleop": "teleop",
+    "crosscheck": "crosscheck",
+    "bags": "compare plot",
 }
+# Function of each command, as module:function.
+COMMANDS = commands_of("roboaccord", MODULES)
+# Extras (groups of optional libraries) that a command of the core cannot do without.
 NEEDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("run", "teleop", "compare"), ("bag",)),
+    "run": ("bag",),
+    "teleop": ("bag",),
+    "compare": ("bag",),
     "crosscheck": ("reference", "bag"),
     "plot": ("report", "bag"),
 }
-"""Extras (groups of optional libraries) that a command of the core cannot do without."""
 
 
 class Group(TyperGroup):
@@ -56,15 +61,16 @@ class Group(TyperGroup):
         Raises:
             AccordError: if libraries that it needs are not installed.
         """
-        if name in COMMANDS or name in entries("commands"):
+        if name in COMMANDS or name in plugins.entries("commands"):
             errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
-            place = COMMANDS.get(name)
-            return command_at(name, place) if place else added_command(name)
+            if name in COMMANDS:
+                return command_at(name, COMMANDS[name])
+            return added_command(name)
         return robot_commands(name) if _is_robot(name) else None
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names of all commands and robots, in the order of the help."""
-        added_names = sorted(name for name in entries("commands") if "." not in name)
+        added_names = sorted(name for name in plugins.entries("commands") if "." not in name)
         return [*COMMANDS, *added_names, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
@@ -93,9 +99,8 @@ class Group(TyperGroup):
             return name, command, words
         hint = errors.did_you_mean(name, self.list_commands(ctx))
         full_name = ".".join(filter(None, [self.owner, name]))
-        advice = lacking("commands", full_name, name) or lacking(
-            "robots", full_name.replace("-", "_"), name
-        )
+        advice = plugins.lacking("commands", full_name, name)
+        advice = advice or plugins.lacking("robots", full_name.replace("-", "_"), name)
         raise errors.AccordError(advice or f"No such command '{name}'{hint}")
 
 
@@ -104,25 +109,25 @@ def _is_robot(name: str) -> bool:
     return name.replace("-", "_") in robot_names()
 
 
-def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
+def _group(group_class: type[TyperGroup], name: str, help_line: str) -> Command:
     """Return an empty group of a class, with a line of help."""
-    group = typer.Typer(cls=kind, help=words, no_args_is_help=True, add_completion=False)
+    group = typer.Typer(cls=group_class, help=help_line, no_args_is_help=True, add_completion=False)
     group.callback()(lambda: None)
     command = get_command(group)
     command.name = name
     return command
 
 
-def command_at(name: str, place: str, robot: str = "") -> Command:
+def command_at(name: str, path: str, robot: str = "") -> Command:
     """Import the function at `module:function`, and return it as a command."""
-    module, _, function = place.partition(":")
+    module, _, function = path.partition(":")
     return _command(name, getattr(import_module(module), function), robot)
 
 
 def added_command(full_name: str) -> Command:
     """Import a command that a package adds: NAME to `accord`, ROBOT.NAME to a robot's group."""
     robot, _, name = full_name.rpartition(".")
-    return _command(name, load("commands", full_name), robot)
+    return _command(name, plugins.load("commands", full_name), robot)
 
 
 def _command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
@@ -139,7 +144,7 @@ def robot_commands(name: str) -> Command:
     from roboaccord.scenario.setup import find_robot
 
     robot, typed_name = find_robot(name), name
-    added_names = [other for other in added("commands", robot.name) if "." not in other]
+    added_names = [other for other in plugins.added("commands", robot.name) if "." not in other]
 
     class RobotGroup(Group):
         """The robot's own commands, and those that packages add to them."""
@@ -150,8 +155,8 @@ def robot_commands(name: str) -> Command:
             if name in added_names:
                 return added_command(f"{robot.name}.{name}")
             try:
-                place = robot.cli.get(name)
-                return command_at(name, place, robot.name) if place else None
+                path = robot.cli.get(name)
+                return command_at(name, path, robot.name) if path else None
             except ImportError as error:
                 needs = f"the commands of {typed_name} need {error.name}{place_of(error)}"
                 raise errors.AccordError(f"{needs}: accord doctor reports what to do") from error

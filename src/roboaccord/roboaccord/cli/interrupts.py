@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do to a command: it closes its files, and then the process ends.
+"""Handlers of SIGINT and SIGTERM: a command closes its files, and then the process ends.
 
 `signals_handled` is the context in which `main` runs a command. Its handler raises
 KeyboardInterrupt for SIGINT (Ctrl-C) and `Terminated` for SIGTERM, so that `finally` blocks close
@@ -24,13 +24,12 @@ from typing import NoReturn
 
 from roboaccord.cli.failures import complain
 from roboaccord.cli.signals import GRACE, RECEIVED, WORDS, go_on
-from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
-# s until a dropped exception is raised again: callbacks take less, and users do not notice it
+# s until a dropped exception is raised again: callbacks take less, and users do not notice it.
 RAISE_AGAIN = 0.01
-# s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE: 0.4 s
-# earlier, which is ample for a signal.
+# s after SIGTERM at which the process ends itself: 0.4 s later than the supervising process of
+# start.py, if there is one, kills it, which is ample time for that signal to arrive.
 FORCED_END = GRACE + 0.4
 
 
@@ -68,13 +67,14 @@ def signals_handled() -> Iterator[list[signal.Signals]]:
         signal.signal(number, signal.SIG_IGN)
         with suppress(RuntimeError):  # where no thread can be started, there is no timer
             ending_timer.start()
-        raise errors.Terminated
+        raise Terminated
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, raise_interrupt)
     signal.signal(signal.SIGTERM, raise_interrupt)
     hooks_before = sys.unraisablehook, threading.excepthook
-    sys.unraisablehook, threading.excepthook = _report_unraisable, _report_thread_error
+    sys.unraisablehook = _report_unraisable
+    threading.excepthook = _report_thread_error
     try:
         yield RECEIVED
     finally:
@@ -87,15 +87,15 @@ def signals_handled() -> Iterator[list[signal.Signals]]:
 def _report_unraisable(lost: sys.UnraisableHookArgs) -> None:
     """Raise an interrupt again, by a timer, that Python drops in a callback or destructor."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
-        signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))
+        signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))  # a timer raises it again
         signal.setitimer(signal.ITIMER_REAL, RAISE_AGAIN)
     elif not RECEIVED:
         sys.__unraisablehook__(lost)
 
 
-def _raise(kind: type[BaseException], *_: int | FrameType | None) -> NoReturn:
+def _raise(error_class: type[BaseException], *_: int | FrameType | None) -> NoReturn:
     """Raise an error of a class; the arguments of a signal handler are ignored."""
-    raise kind
+    raise error_class
 
 
 def _report_thread_error(error: threading.ExceptHookArgs) -> None:

@@ -1,9 +1,10 @@
-"""Driving by keys: the key map, and the targets that pressed keys give.
+"""Driving by keys: the key map, and the targets of the robot's controller that keys command.
 
-`read_key_map` reads config/teleop/keyboard.yaml, which says for each robot what each key asks for:
-velocities of the base or of joints, switches, or faults of joints. `Keyboard` is the input of a run
-that turns the keys of a terminal (terminal.py) into targets: a held key, which the terminal
-repeats, keeps its target alive, and after a time of silence the target lapses.
+A target is what a person asks of a controller: velocities or efforts of the base and of joints.
+`read_key_map` reads config/teleop/keyboard.yaml, which states for each robot what each key asks
+for: velocities, efforts, switches, or faults of joints. `Keyboard` is the input of a run that turns
+the keys of a terminal (terminal.py) into targets: a held key, which the terminal repeats, keeps its
+target in force, and after a time of silence without keys the target lapses.
 
 Keys, velocities and the silence are changed in the file. To let a key ask for something new, extend
 `Request` and `_action`. The keys in FIXED are the same for every robot (test_teleop).
@@ -25,17 +26,19 @@ from roboaccord.cli.terminal import END, Read
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
-from roboaccord.description.resources import share
-from roboaccord.description.yaml_files import read_yaml
+from roboaccord.description import read_yaml, share
 from roboaccord.run.inputs import EFFORT, SILENCE, VELOCITY, LiveInputs
 from roboaccord.scenario.setup import Setup
 
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
-MEANINGS = {  # what a positive and a negative velocity do
-    "linear.x": ("forward", "back"), "linear.y": ("left", "right"), "linear.z": ("up", "down"),
+# What a positive and a negative velocity along or about an axis of the base do.
+MEANINGS = {
+    "linear.x": ("forward", "back"),
+    "linear.y": ("left", "right"),
+    "linear.z": ("up", "down"),
     "angular.z": ("turn left", "turn right"),
-}  # fmt: skip
-FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
+}
+FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}  # keys of every robot
 FACTOR = 1.1  # + multiplies velocities by it, - divides: 7 presses double them (1.1^7 = 1.95)
 
 # What a key asks for: a switch on or off, a velocity or effort, or a fault of a joint.
@@ -55,7 +58,7 @@ class KeyMap(BaseModel, extra="forbid", frozen=True):
 
 @dataclass(frozen=True)
 class Action:
-    """What a key asks for.
+    """The effect of a key.
 
     Args:
         twist: of the base (6,) [m/s, rad/s]; None for no motion of the base.
@@ -87,7 +90,7 @@ def read_key_map(path: Path | None = None) -> KeyMap:
 
 
 class Keyboard(LiveInputs):
-    """Inputs of a run from keys: a held key gives its target until a time without keys.
+    """Inputs of a run from keys: the target of a held key is in force until a time without keys.
 
     Where the input ends, such as a pipe, the run ends when the last target has lapsed.
 
@@ -95,6 +98,11 @@ class Keyboard(LiveInputs):
         setup: robot and scenario.
         key_map: keys of the robot.
         read: returns the keys since its last call.
+
+    Attributes:
+        meanings: what each key of the robot does, for the driver.
+        factor: by which the velocities and efforts of the key map are multiplied.
+        over: whether the run ends.
 
     Raises:
         AccordError: for a robot without keys, or a key that asks for what the robot does not have.
@@ -104,16 +112,17 @@ class Keyboard(LiveInputs):
         super().__init__(setup.joints, key_map.silence)
         robot = setup.robot.name
         check_known("the key map has no keys for ", robot, key_map.robots)
-        self.meanings, self._actions = dict[str, str](), dict[str, Action]()  # by key
+        self.meanings = dict[str, str]()
+        self._actions = dict[str, Action]()  # by key
         for key, requests in key_map.robots[robot].items():
-            self.meanings[key] = ", ".join(
-                _meaning(name, value) for name, value in requests.items()
-            )
+            self.meanings[key] = ", ".join(_meaning(*request) for request in requests.items())
             self._actions[key] = _action(setup, key, requests)
-        self._kind = EFFORT if setup.robot.input_topics.efforts else VELOCITY
-        self._read, self._new_switches = read, dict[str, bool]()
+        self._kind = EFFORT if setup.robot.input_topics.efforts else VELOCITY  # of joint requests
+        self._read = read
+        self._new_switches = dict[str, bool]()
         self._new_faults = list[Fault]()
-        self.factor, self.over, self._input_ended = 1.0, False, False
+        self.factor = 1.0
+        self.over = self._input_ended = False
 
     def target(self, state: RobotState) -> Target | None:
         """Read the keys that were pressed, and return the target that is in force."""
@@ -137,7 +146,7 @@ class Keyboard(LiveInputs):
         return faults
 
     def _press(self, key: str) -> None:
-        """Do what a key asks for."""
+        """Carry out the action of a key."""
         if key == "q":
             self.over = True
         elif key == END:
@@ -162,14 +171,15 @@ def _action(setup: Setup, key: str, requests: Mapping[str, bool | float | str]) 
     Raises:
         AccordError: for a name that is none of the robot's.
     """
-    faults = [parse_fault(f"{n}={kind}") for n, kind in requests.items() if isinstance(kind, str)]
-    setup.failing(faults)  # refuses a fault that the robot cannot have
     joints, switches = setup.joints, setup.initial.switches
-    twist, joint_values, switch_values = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
+    twist = np.zeros(len(AXES))
+    joint_values = dict[int, float]()
+    switch_values = dict[str, bool]()
+    faults = list[Fault]()
     for name, value in requests.items():
         if isinstance(value, str):
-            continue
-        if name in switches and isinstance(value, bool):
+            faults.append(parse_fault(f"{name}={value}"))
+        elif name in switches and isinstance(value, bool):
             switch_values[name] = value
         elif name in AXES and not isinstance(value, bool):
             twist[AXES.index(name)] = value
@@ -178,6 +188,7 @@ def _action(setup: Setup, key: str, requests: Mapping[str, bool | float | str]) 
         else:
             hint = did_you_mean(name, [*AXES, *joints, *switches])
             raise AccordError(f"key {key} of {setup.robot.name}: no {name} takes {value}{hint}")
+    setup.failing(faults)  # refuses a fault that the robot cannot have
     return Action(twist if twist.any() else None, joint_values, switch_values, faults)
 
 

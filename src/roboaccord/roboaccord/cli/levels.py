@@ -1,9 +1,11 @@
-"""What `accord crosscheck` prints: tables of distances or statistics, outcomes, and the verdict.
+"""The printed report of `accord crosscheck`: distances or statistics, outcomes, and the verdict.
 
-`shown_of` puts it together from a report of a cross-check. For a scenario that is not chaotic the
-first table has the distance of each engine from the reference (`distance_tables`), for a chaotic
-one statistics over seeds (`statistics_tables`); then come the outcome of each level and the verdict
-with its reasons. Nothing is judged here: that is done in crosscheck/levels/.
+`accord crosscheck` compares physics engines with the analytical reference in several ways, called
+levels; each level has an outcome for each engine, and all together give a verdict. `shown_of` makes
+the printed text of a report: for a scenario that is not chaotic the first table has the distance of
+each engine from the reference (`distance_tables`), for a chaotic one statistics over seeds of the
+random numbers (`statistics_tables`); then come the outcome of each level and the verdict with its
+reasons. Nothing is judged here: that is done in crosscheck/levels/.
 
 Figures are added to DISTANCES by name; their unit, heading and decimals come from the type of the
 field. Tables must fit 80 columns.
@@ -33,15 +35,22 @@ from roboaccord.report.cause_words import summary_of
 from roboaccord.report.tables import level_table, number, text_of
 
 VERDICTS: dict[Verdict | None, str] = {
-    "pass": "green", "fail": "red", "undecided": "yellow", None: "default",
-}  # fmt: skip
+    "pass": "green",
+    "fail": "red",
+    "undecided": "yellow",
+    None: "default",
+}
 OUTCOMES: dict[Outcome, Text] = {
-    Outcome.WITHIN: Text("within", "green"), Outcome.OUTSIDE: Text("outside", "red"),
-    Outcome.NOT_JUDGED: Text("not judged", "yellow"), Outcome.EXCUSED: Text("excused", "yellow"),
+    Outcome.WITHIN: Text("within", "green"),
+    Outcome.OUTSIDE: Text("outside", "red"),
+    Outcome.NOT_JUDGED: Text("not judged", "yellow"),
+    Outcome.EXCUSED: Text("excused", "yellow"),
     Outcome.DOES_NOT_APPLY: Text("–", "dim"),
-}  # fmt: skip
+}
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
-FINEST_STEPS = 3  # in the table: those that the verdict needs (STEPS of extrapolation.py)
+# Number of physics steps, from the finest on, whose errors are in the table of distances: those
+# that the verdict needs (STEPS of crosscheck/extrapolation.py).
+FINEST_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -54,10 +63,9 @@ class Distance:
     noise: Noise
 
 
-DISTANCES = (  # fields of `Distance` that are columns
-    "acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order", "noise.floor",
-    "noise.horizon",
-)  # fmt: skip
+# Fields of `Distance` that are columns of the table, with dots into fields of the checks.
+DISTANCES = ["acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order"]
+DISTANCES += ["noise.floor", "noise.horizon"]
 
 
 def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
@@ -69,29 +77,31 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
     below_verdict = [*report.reasons, *report.remarks]
     for engine, resolved in report.resolution.items():
         below_verdict.append(f"{engine}: would have seen {summary_of(resolved)}")
-    return [
-        *(statistics_tables(report) if report.chaotic else distance_tables(report)),
-        *added_level_tables(report), Text(versions), *outcome_tables(report),
-        Text.assemble("verdict: ", verdict),
-        *(Padding(Text(line), (0, 0, 0, 2)) for line in below_verdict),
-        *([f"report: {page}"] if page else []),
-    ]  # fmt: skip
+    output = statistics_tables(report) if report.chaotic else distance_tables(report)
+    output += [*added_level_tables(report), Text(versions), *outcome_tables(report)]
+    output.append(Text.assemble("verdict: ", verdict))
+    output += [Padding(Text(line), (0, 0, 0, 2)) for line in below_verdict]
+    if page:
+        output.append(f"report: {page}")
+    return output
 
 
 def outcome_tables(report: Report) -> list[Table]:
     """Return the table of outcomes, a row for each level; no table where no level was judged."""
-    levels, engines = report.levels, report.engines[1:]
+    engines = report.engines[1:]  # without the reference
     table = make_table("level", *engines, words=engines)
-    for level, findings in levels.items():
-        table.add_row(level.replace("_", " "), *(OUTCOMES[findings[e].outcome] for e in engines))
-    return [table] if levels else []
+    for level, findings in report.levels.items():
+        outcomes = [OUTCOMES[findings[engine].outcome] for engine in engines]
+        table.add_row(level.replace("_", " "), *outcomes)
+    return [table] if report.levels else []
 
 
 def added_level_tables(report: Report) -> list[Table]:
     """Return a table of figures for each level that another package adds."""
-    core_levels, tables = {level.name for level in LEVELS}, []
-    for level in [name for name in report.rows if name not in core_levels]:
-        content = level_table(report, level)
+    core_levels = {level.name for level in LEVELS}
+    tables = []
+    for name in [name for name in report.rows if name not in core_levels]:
+        content = level_table(report, name)
         table = make_table(*content.columns, title=content.title)
         for row in content.rows:
             table.add_row(row.engine, *row.cells)
@@ -101,42 +111,43 @@ def added_level_tables(report: Report) -> list[Table]:
 
 def distance_tables(report: Report) -> list[RenderableType]:
     """Return the table of distances, a row for each engine, and the meaning of its columns."""
-    runs = report.checks["trajectory"]
-    steps = ", ".join(f"{1e3 * dt:g}" for dt in next(iter(runs.values())).dt[-FINEST_STEPS:])
+    trajectories = report.checks["trajectory"]
     accelerations = report.checks.get("acceleration", {})
-    one_steps, rows = report.checks.get("one_step", {}), list[Distance]()
-    for engine, run in runs.items():
-        finest = replace(run, error=run.error[-FINEST_STEPS:])
-        checks = accelerations.get(engine), one_steps.get(engine), finest
-        rows.append(Distance(*checks, report.noise[engine]))
+    one_steps = report.checks.get("one_step", {})
+    rows = [
+        Distance(
+            acceleration=accelerations.get(engine),
+            one_step=one_steps.get(engine),
+            trajectory=replace(check, error=check.error[-FINEST_STEPS:]),
+            noise=report.noise[engine],
+        )
+        for engine, check in trajectories.items()
+    ]
+    step_sizes = next(iter(trajectories.values())).dt[-FINEST_STEPS:]  # [s]
+    steps = ", ".join(f"{1e3 * dt:g}" for dt in step_sizes)
     title = f"{report.robot} {report.scenario}: distance from the reference at steps of {steps} ms"
-    return tables_of(rows, *DISTANCES, title=title, labels=runs)
+    return tables_of(rows, *DISTANCES, title=title, labels=trajectories)
 
 
 def statistics_tables(report: Report) -> list[RenderableType]:
     """Return the table of statistics over seeds, a row for each engine, and its meaning."""
-    checks, rows = report.checks["statistics"], report.rows["statistics"]
-    first = next(iter(checks.values()))
-    unit = f" [{first.unit}]" if first.unit else ""
-    table = make_table(
-        "engine",
-        *("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-"),
-        title=f"{report.robot} {report.scenario}: {first.figure}{unit} over seeds",
-    )
-    for engine, entries in rows.items():
-        mean, median, _, _, positive, difference, allowed = map(text_of, entries.values())
+    first_check = next(iter(report.checks["statistics"].values()))
+    unit = f" [{first_check.unit}]" if first_check.unit else ""
+    title = f"{report.robot} {report.scenario}: {first_check.figure}{unit} over seeds"
+    headings = ("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-")
+    table = make_table("engine", *headings, title=title)
+    accelerations = report.checks.get("acceleration", {})
+    for engine, entries in report.rows["statistics"].items():
+        # Entries in the order of `rows` of crosscheck/levels/statistics.py.
+        texts = [text_of(entry) for entry in entries.values()]
+        mean, median, _deviation, _run_count, positive, difference, allowed = texts
         # Without its interval, which is on the page: the table must fit 80 columns.
         mean = mean.split()[0]
-        cells = (acceleration_of(report, engine), mean, median, positive, difference, allowed)
-        table.add_row(engine, *cells)
-    explained = (
+        check = accelerations.get(engine)
+        acceleration = number(check.max if check else None, ".1e", "")
+        table.add_row(engine, acceleration, mean, median, positive, difference, allowed)
+    meanings = (
         f"{ACCELERATION}; above 0: share of the runs; difference "
         "of medians, 95 % confidence; allowed: the change at twice the step"
     )
-    return [table, Text(explained)]
-
-
-def acceleration_of(report: Report, engine: str) -> str:
-    """Return the largest relative error of acceleration as text; "" where it was not checked."""
-    check = report.checks.get("acceleration", {}).get(engine)
-    return number(check.max if check else None, ".1e", "")
+    return [table, Text(meanings)]

@@ -1,10 +1,10 @@
 """The command `accord`: runs a command line and turns its errors into an exit status.
 
-`main` is the entry point of the process. It installs the handlers of signals (interrupts.py), calls
-`run`, which handles `--debug`; `_run` then calls the Typer application, whose commands are found by
-groups.py, and prints every error as one line (worded in failures.py). A signal raises
-KeyboardInterrupt in the command; its number is kept in RECEIVED, and `main` ends the process with
-the status that belongs to it.
+`main` is the entry point of the process. It installs the handlers of signals (interrupts.py) and
+calls `run`, which handles `--debug`. `_run` then calls the Typer application (Typer makes commands
+of functions), whose commands are found by groups.py, and prints every error as one line, worded in
+failures.py. A signal raises KeyboardInterrupt in the command; its number is kept in RECEIVED, and
+`main` ends the process with the status that belongs to it.
 
 The exit statuses must stay: 0, 1 for a failed verdict, 2 for an error, 130 for SIGINT and 143 for
 SIGTERM. No library may be imported at the top, so that the command starts quickly (test_start).
@@ -33,19 +33,14 @@ DEBUG_OPTION = "--debug"
 INTERRUPTED = 128 + signal.SIGINT  # exit status of a process that SIGINT ended, as shells count it
 
 
-app = typer.Typer(
-    name="accord", cls=Group, no_args_is_help=True, pretty_exceptions_enable=False,
-    help="Run the same robots in independent simulators, record, compare and explain.",
-)  # fmt: skip
+app = typer.Typer(name="accord", cls=Group, no_args_is_help=True, pretty_exceptions_enable=False)
+Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
+_debug_option = typer.Option(DEBUG_OPTION, envvar=DEBUG, help="Show tracebacks; for every command.")
+Debug = Annotated[bool, _debug_option]
 
 
 @app.callback(invoke_without_command=True)
-def options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-    _debug: Annotated[
-        bool, typer.Option("--debug", envvar=DEBUG, help="Show tracebacks; for every command.")
-    ] = False,
-) -> None:
+def options(version: Version = False, _debug: Debug = False) -> None:
     """Run the same robots in independent simulators, record, compare and explain."""
     if version:
         from roboaccord.contract import VERSION
@@ -57,14 +52,12 @@ def options(
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
     errors.guard()
-    # It warns of pools that were stopped, and cleans up.
+    # Python's tracker of shared resources warns of process pools that were stopped, and cleans up.
     sys.warnoptions.append("ignore:resource_tracker")
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     status = INTERRUPTED
-    with (
-        signals_handled() as signals,
-        suppress(KeyboardInterrupt),
-    ):  # raised after `run` has returned
+    # A KeyboardInterrupt may also be raised after `run` has returned.
+    with signals_handled() as signals, suppress(KeyboardInterrupt):
         status = run(sys.argv[1:])
     # The first signal that arrived decides; without one, the interrupt came from the keyboard.
     if status == INTERRUPTED or signals:

@@ -1,9 +1,10 @@
 """The parameters of a command's function: which are options, their units, and bounds of numbers.
 
-`add_command` (command.py) asks these functions about the signature of a command. A parameter that
-is a dataclass stands for its fields, each an option. The unit of an option is part of its type and
-is added to its help. The options that a command ran with are printed with its result; those listed
-in NO_FIGURES, which change no figure, are not (test_modes, test_units).
+A command is a function; a parameter whose type is annotated with `typer.Option` is an option of the
+command. `add_command` (command.py) asks these functions about the signature of a command. A
+parameter that is a dataclass stands for its fields, each an option. The unit of an option is part
+of its type and is added to its help. The options that a command ran with are printed with its
+result; those listed in NO_FIGURES, which change no figure, are not (test_modes, test_units).
 """
 
 from __future__ import annotations
@@ -20,38 +21,40 @@ from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 from roboaccord.cli.many_numbers import LARGEST
 from roboaccord.cli.result import Result, Used, Value
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import plain_type, quantities
-from roboaccord.contract.results import unit_in as unit_of
+from roboaccord.contract.results import plain_type, quantities, unit_in
 from roboaccord.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+# Options that change no figure, such as where results are written.
 NO_FIGURES = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
-"""Options that change no figure, such as where results are written."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options whose value may be infinite
-# largest count, such as of steps or seeds: a million runs of 1 s take 12 days, a typing error
+# Largest count, such as of steps or seeds; a larger one is a typing error: a million runs of 1 s
+# take 12 days.
 LARGEST_COUNT = 1_000_000
+CommandFunction = Callable[..., Result | None]  # the function of a command
 UNIT_NAMES = {"deg": "degrees"}  # units that have another name in a sentence
 
 
-def groups_of(function: Callable[..., Result | None]) -> dict[str, type[DataclassInstance]]:
+def groups_of(function: CommandFunction) -> dict[str, type[DataclassInstance]]:
     """Return the classes of those parameters that are dataclasses of options, by name."""
     hints = get_type_hints(function)
     names = inspect.signature(function).parameters
     return {name: hints[name] for name in names if is_dataclass(hints[name])}
 
 
-def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.Parameter]:
+def parameters_of(function: CommandFunction) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function by name; in place of a dataclass, its fields."""
-    groups, by_name = groups_of(function), dict[str, inspect.Parameter]()
+    groups = groups_of(function)
+    by_name = dict[str, inspect.Parameter]()
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        kind = groups.get(name)
-        if kind is None:
+        options_class = groups.get(name)
+        if options_class is None:
             by_name[name] = parameter.replace(kind=KEYWORD)
             continue
-        for key, hint in get_type_hints(kind, include_extras=True).items():
+        for key, hint in get_type_hints(options_class, include_extras=True).items():
             default = getattr(parameter.default, key)
             by_name[key] = inspect.Parameter(key, KEYWORD, default=default, annotation=hint)
     return by_name
@@ -60,11 +63,11 @@ def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.P
 def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return a parameter for Typer: its unit is moved from its type into the help."""
     infos = [copy.copy(i) for i in get_args(parameter.annotation) if isinstance(i, ParameterInfo)]
-    unit = unit_of(parameter.annotation)
+    unit = unit_in(parameter.annotation)
     for info in infos if unit not in ("", "1") else ():
-        first, stop, rest = (info.help or "").removesuffix(".").partition(". ")
-        start = f"{first}, in" if first else "In"
-        info.help = f"{start} {UNIT_NAMES.get(unit, unit)}{stop}{rest}."
+        sentence, stop, others = (info.help or "").removesuffix(".").partition(". ")
+        start = f"{sentence}, in" if sentence else "In"
+        info.help = f"{start} {UNIT_NAMES.get(unit, unit)}{stop}{others}."
     kind = plain_type(parameter.annotation)
     return parameter.replace(annotation=Annotated[(kind, *infos)] if infos else kind)
 
@@ -99,11 +102,8 @@ def options_of(signature: inspect.Signature, values: Used) -> dict[str, Value]:
 
 def takes_file(signature: inspect.Signature) -> bool:
     """Return whether an argument of a command may be a robot's file."""
-    for parameter in signature.parameters.values():
-        for info in get_args(parameter.annotation)[1:]:
-            if isinstance(info, ArgumentInfo) and "FILE" in (info.metavar or ""):
-                return True
-    return False
+    infos = [i for p in signature.parameters.values() for i in get_args(p.annotation)[1:]]
+    return any(isinstance(i, ArgumentInfo) and "FILE" in (i.metavar or "") for i in infos)
 
 
 def options(signature: inspect.Signature) -> dict[str, OptionInfo]:
@@ -120,7 +120,7 @@ def units_of(signature: inspect.Signature) -> dict[str, str]:
     """Return the units of the options and of the keys of a scenario, by name."""
     units = {name: quantity.unit for name, quantity in quantities(Scenario).items()}
     for name, info in options(signature).items():
-        units[_flag(name, info)] = unit_of(signature.parameters[name].annotation)
+        units[_flag(name, info)] = unit_in(signature.parameters[name].annotation)
     return {n: unit for n, unit in units.items() if unit != "1" and not n.endswith("_deg")}
 
 

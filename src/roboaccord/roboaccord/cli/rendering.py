@@ -1,10 +1,11 @@
 """Results whose fields carry unit and meaning, printed as lines and tables.
 
-A result is a dataclass; a field annotated with a `Quantity` (contract/results.py) knows its unit,
-heading, number format and meaning. `rendered` prints a whole result: quantities as lines
-(`lines_of`), lists of dataclasses as tables (`tables_of`), mappings of mappings as grids
-(`grid_of`). How one value looks is decided in `text_of`. Units, headings and decimals are changed
-at the field; the layout, within 80 columns, here (test_results).
+A result of a command is a dataclass; a field that is annotated with a `Quantity`
+(contract/results.py) has a unit, heading, number format and meaning. `rendered` makes the printed
+form of a whole result: quantities as lines (`lines_of`), lists of dataclasses as tables
+(`tables_of`), mappings of mappings as grids (`grid_of`). How one value looks is decided in
+`text_of`. Units, headings and decimals are changed at the field; the layout, within 80 columns,
+here (test_results).
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
-NONE, NOTHING = "–", "none"  # printed for a value that is missing, and for an empty list
-# Columns; a table with as many or more has units without brackets, which take 2 of each column's
-# 8 characters on a line of 80.
-NARROW = 10
+NONE = "–"  # printed for a value that is missing
+EMPTY = "none"  # printed for an empty list
+# Number of columns from which on a table has units without brackets: these would take 2 of the 8
+# characters that each of 10 columns has on a line of 80.
+WIDE_TABLE = 10
 
 
 def lines_of(result: DataclassInstance, *names: str) -> list[str]:
@@ -43,13 +45,14 @@ def lines_of(result: DataclassInstance, *names: str) -> list[str]:
     """
     rows = {}
     for name, quantity in _named_quantities(type(result), names).items():
-        value, heading = _value(result, name), heading_of(name, quantity)
+        value = _value(result, name)
+        heading = heading_of(name, quantity)
+        unit = quantity.shown or quantity.unit
         meaning = f": {quantity.meaning}" if quantity.meaning else ""
         values = value if isinstance(value, Mapping) else {"": value}
         for key, item in values.items():
             text = text_of(item, quantity)
-            unit = quantity.shown or quantity.unit
-            has_unit = unit not in ("", "1") and text not in (NONE, NOTHING)
+            has_unit = unit not in ("", "1") and text not in (NONE, EMPTY)
             line = (text, unit + meaning) if has_unit else (text + meaning, "")
             rows[f"{heading}, {key}" if key else heading] = line
             meaning = ""  # only in the first line
@@ -72,17 +75,16 @@ def tables_of(
         kind: class of the rows; needed where there may be none.
         labels: of the rows, printed in a first column.
     """
-    # Headings of the columns, with units.
+    # Headings of the columns, with units; of names and of sentences, which are left-justified.
     columns = _named_quantities(kind or type(rows[0]), names)
-    unit_form = "[{}]" if len(columns) < NARROW else "{}"
+    unit_form = "[{}]" if len(columns) < WIDE_TABLE else "{}"
     bare_headings = [heading_of(*column) for column in columns.items()]
     headings = {n: _column_heading(n, q, unit_form, bare_headings) for n, q in columns.items()}
+    of_names = [headings[name] for name, q in columns.items() if q.form == "s"]
+    of_sentences = [headings[name] for name, q in columns.items() if q.form == "text"]
     row_labels = list(labels)
-    table = make_table(
-        *([""] if row_labels else ()), *headings.values(), title=title,
-        words=[headings[name] for name, q in columns.items() if q.form == "s"],
-        text=[headings[name] for name, q in columns.items() if q.form == "text"],
-    )  # fmt: skip
+    all_headings = [*([""] if row_labels else []), *headings.values()]
+    table = make_table(*all_headings, title=title, words=of_names, text=of_sentences)
     # Cells, and below the table the meaning of each column.
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), quantity) for name, quantity in columns.items())
@@ -120,10 +122,11 @@ def rendered(result: DataclassInstance) -> list[RenderableType]:
     a row for each; a single one is printed below its name like a result. Fields that are not in the
     JSON are not shown.
     """
-    values = {
-        field.name: value for field in fields(result)
-        if (value := getattr(result, field.name)) is not None or "if_any" not in field.metadata
-    }  # fmt: skip
+    values = dict[str, object]()
+    for field in fields(result):
+        value = getattr(result, field.name)
+        if value is not None or "if_any" not in field.metadata:
+            values[field.name] = value
     names = _names_of_lines(result, values)
     output: list[RenderableType] = [*lines_of(result, *names)] if names else []
     for by_heading in _inner_results(result, values):
@@ -143,11 +146,13 @@ def _names_of_lines(result: DataclassInstance, values: Mapping[str, object]) -> 
     inline_fields = inline(type(result))
     missing = {field.name for field in fields(result)} - values.keys()
     in_tables = {n for n, v in values.items() if _results(v) or _grid(v) or is_dataclass(v)}
-    return [
-        name for name in quantities(type(result))
-        if (first := name.partition(".")[0]) not in missing
-        and (first in inline_fields or not ("." in name or name in in_tables))
-    ]  # fmt: skip
+    names = []
+    for name in quantities(type(result)):
+        field_name = name.partition(".")[0]
+        is_line = field_name == name and name not in in_tables
+        if field_name not in missing and (is_line or field_name in inline_fields):
+            names.append(name)
+    return names
 
 
 def _inner_results(
@@ -205,14 +210,15 @@ def text_of(value: Value, quantity: Quantity) -> str:
         return value
     if isinstance(value, Mapping):
         items = [f"{key} {text_of(item, quantity)}" for key, item in value.items()]
-        return ", ".join(items) or NOTHING
+        return ", ".join(items) or EMPTY
     if isinstance(value, Iterable):
-        parts, separator = list(value), ", "
-        if any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts):
+        elements = list(value)
+        separator = ", "
+        if any(isinstance(e, Iterable) and not isinstance(e, str) for e in elements):
             separator = "; "
-        elif isinstance(value, tuple) and len(parts) == 2 and not isinstance(parts[0], Iterable):
+        elif isinstance(value, tuple) and len(elements) == 2 and not isinstance(elements[0], str):
             separator = " to "
-        return separator.join(text_of(part, quantity) for part in parts) or NOTHING
+        return separator.join(text_of(element, quantity) for element in elements) or EMPTY
     if isinstance(value, complex):
         imaginary = f"{value.imag:+{quantity.form}}i" if value.imag else ""
         return f"{value.real:{quantity.form}}{imaginary}"
@@ -240,7 +246,8 @@ def _column_heading(name: str, quantity: Quantity, unit_form: str, bare: Sequenc
         bare: headings of all columns, without units. Where two are the same, the names of the
             enclosing fields stand above the heading.
     """
-    unit, heading = quantity.shown or quantity.unit, heading_of(name, quantity)
+    unit = quantity.shown or quantity.unit
+    heading = heading_of(name, quantity)
     if bare.count(heading) > 1:
         heading = "\n".join(filter(None, [*name.split(".")[:-1], heading]))
     return heading + ("\n" + unit_form.format(unit) if unit not in ("", "1") else "")
@@ -256,6 +263,6 @@ def _named_quantities(kind: type[DataclassInstance], names: Sequence[str]) -> di
 
 def _value(result: DataclassInstance, name: str) -> Value:
     """Return the attribute at a dotted name; None where an attribute on the way is None."""
-    first, _, rest = name.partition(".")
-    value = getattr(result, first, None)
-    return _value(value, rest) if rest and value is not None else value
+    field_name, _, inner_name = name.partition(".")
+    value = getattr(result, field_name, None)
+    return _value(value, inner_name) if inner_name and value is not None else value

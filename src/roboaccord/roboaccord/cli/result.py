@@ -1,5 +1,6 @@
-"""What a command returns (`Result`), and how `show` prints it: for people, or as JSON.
+"""The result of a command (`Result`), and its printing by `show`: for people, or as JSON.
 
+Every command of `accord` is a function that returns a `Result`; command.py calls `show` with it.
 For people, tables and texts are printed, and then a last line "with ..." that lists the options and
 scenario keys on which the figures depend. For `--json`, the fields of `data` are printed, whose
 names users rely on and must stay. Where a robot's file calls links by other names than this project
@@ -32,10 +33,10 @@ from roboaccord.scenario.setup import Setup
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+# Value of an option.
 Value: TypeAlias = "bool | int | float | str | Path | Enum | Sequence[Value] | None"
-"""Value of an option."""
+# Options and scenario keys that figures depend on, by name.
 Used: TypeAlias = "Mapping[str, Value]"
-"""Options and scenario keys that figures depend on, by name."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
     """
     if as_json:
         data: Any = renamed(to_json(result.data), result.names)
-        options_data = {"options": to_json(options)} if options else {}
-        typer.echo(json.dumps({**data, **options_data}, allow_nan=False))
+        if options:
+            data = {**data, "options": to_json(options)}
+        typer.echo(json.dumps(data, allow_nan=False))
         return
     output = result.shown
     if output is None:
@@ -89,8 +91,7 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
             out.print(item.title, style="table.title")  # a table wraps its title at its own width
             item.title = None
         out.print(item)
-    texts = option_texts(options, units)
-    if texts:
+    if texts := option_texts(options, units):
         out.print(Text(joined("with ", texts), style="dim"))
 
 
@@ -126,11 +127,12 @@ def joined(start: str, texts: Iterable[str]) -> str:
 
     Lines after the first are indented by the length of `start`.
     """
+    # Blanks within a text are not broken: they become no-break spaces while lines are wrapped.
     line = ", ".join(text.replace(" ", "\xa0") for text in texts)
-    lines = textwrap.wrap(
-        line, out.width - len(start), break_long_words=False, break_on_hyphens=False
-    )
-    return start + f"\n{' ' * len(start)}".join(lines).replace("\xa0", " ")
+    width = out.width - len(start)
+    lines = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+    indent = " " * len(start)
+    return start + f"\n{indent}".join(lines).replace("\xa0", " ")
 
 
 def used_by(setup: Setup, *names: str) -> dict[str, Value]:

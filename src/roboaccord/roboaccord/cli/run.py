@@ -1,10 +1,14 @@
 """`accord run`: run one scenario in one engine over one transport, and record it in one bag.
 
-A transport is the way in which controller and simulator exchange messages: `direct` within this
-process, `ros` by nodes in it, `ros_processes` by nodes in several. `run_command` reads the options,
-loads robot and scenario, chooses the transport, calls `run` of door/runs.py and prints its figures
-(`shown_of`), which run/metrics.py computes. With `--view` a display, a page in the browser, follows
-the run; `RunDisplay` is its interface, and packages add displays by entry points.
+A scenario is a complete experiment with one robot: its initial state, controller, duration and so
+on. An engine is what simulates it, and a bag the file in which its motion is recorded. A transport
+is the way in which controller and simulator exchange messages: `direct` within this process, `ros`
+by nodes in it, `ros_processes` by nodes in several.
+
+`run_command` reads the options, loads robot and scenario, chooses the transport, calls `run` of
+door/runs.py and prints its figures (`shown_of`), which run/metrics.py computes. With `--view` a
+display, a page in the browser, follows the run; `RunDisplay` is its interface, and packages add
+displays by entry points.
 
 A new option is also added to RUN (door/runs.py), or to `ViewOptions` if it changes no figure. Names
 of options stay.
@@ -15,7 +19,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -26,23 +31,15 @@ from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, pr
 from roboaccord.cli.folder import results
 from roboaccord.cli.interrupts import until_interrupted
 from roboaccord.cli.result import Result, used_by
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.plugins import load
-from roboaccord.contract.results import Seconds
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import AccordError, Observer, Seconds, Trajectory, plugins
 from roboaccord.door.runs import RUN, run
 from roboaccord.engines import check_engine
-from roboaccord.run.inputs import RecordedInputs
-from roboaccord.run.loop import NO_INPUTS
-from roboaccord.run.metrics import UNITS, Figures
+from roboaccord.run import NO_INPUTS, UNITS, Figures, RecordedInputs
 from roboaccord.run.runner import Run, find_runner
-from roboaccord.scenario.controllers import check_controller
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import TIMEOUT
+from roboaccord.scenario import TIMEOUT, Setup, check_controller
 from roboaccord.simulators.base import Simulator
 
-IN_PROCESS = ("direct", "ros")  # transports that run in this process: a display can follow
+IN_PROCESS = ("direct", "ros")  # transports that run in this process: a display can follow them
 DISPLAY = "browser"  # entry point of `roboaccord.displays`, called with a setup and a speed
 
 
@@ -63,35 +60,34 @@ class RunDisplay(Observer, Protocol):
         """Close the page."""
 
 
+_timeout = typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit.")
+_view = typer.Option("--view", help="Watch it in the browser, at --speed, and push the robot.")
+
+
 @dataclass(frozen=True)
 class ViewOptions:
     """Options of a run that change no figure: the longest wait, and how to watch the run."""
 
-    timeout: Annotated[
-        Seconds, typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit.")
-    ] = TIMEOUT
-    view: Annotated[
-        bool,
-        typer.Option("--view", help="Watch it in the browser, at --speed, and push the robot."),
-    ] = False
+    timeout: Annotated[Seconds, _timeout] = TIMEOUT
+    view: Annotated[bool, _view] = False
     speed: options.Speed = 1.0
     stay: options.Stay = math.inf
 
 
 NO_VIEW = ViewOptions()
 
-TransportName = Annotated[str, typer.Option(
+
+_transport = typer.Option(
     metavar="NAME",
     help="direct, ros (nodes in one process) or ros_processes. "
     "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
     "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; only then does ROS_DOMAIN_ID apply.",
-)]  # fmt: skip
-ControllerName = Annotated[str, typer.Option(
-    metavar="MODULE:CLASS", help="Class of your own controller."
-)]  # fmt: skip
-RecordedRun = Annotated[Path | None, typer.Option(
-    metavar="BAG", help="Repeat what people did in a driven run, from its bag."
-)]  # fmt: skip
+)
+TransportName = Annotated[str, _transport]
+_controller = typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
+ControllerName = Annotated[str, _controller]
+_inputs = typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag.")
+RecordedRun = Annotated[Path | None, _inputs]
 
 
 @RUN
@@ -150,18 +146,29 @@ def run_command(
         out = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
-        progress_observer = ProgressObserver(bar, label, setup.scenario.duration)
-        live = closing.enter_context(open_display(setup, watch.speed)) if watch.view else None
+        observers: list[Observer] = [ProgressObserver(bar, label, setup.scenario.duration)]
+        display = closing.enter_context(open_display(setup, watch.speed)) if watch.view else None
+        if display:
+            observers.append(display)
         result = run(
-            setup, engine=engine, controller=controller, inputs=recorded or NO_INPUTS,
-            transport=transport, timeout=watch.timeout, tell=note, out=out,
-            observers=(progress_observer, live) if live else (progress_observer,),
-            wrap=live.wrap if live else lambda simulator: simulator,
-        )  # fmt: skip
+            setup,
+            engine=engine,
+            controller=controller,
+            inputs=recorded or NO_INPUTS,
+            transport=transport,
+            timeout=watch.timeout,
+            tell=note,
+            out=out,
+            observers=observers,
+            wrap=display.wrap if display else lambda simulator: simulator,
+        )
     used = used_by(setup) | {"transport": transport}
-    used |= {"controller": controller} if controller else {}
-    after = (lambda: stay_open(live, result.trajectory, watch.stay)) if live else (lambda: None)
-    return Result(result, shown_of(result), used=used, after=after)
+    if controller:
+        used["controller"] = controller
+    printed = Result(result, shown_of(result), used=used)
+    if display is None:
+        return printed
+    return replace(printed, after=partial(stay_open, display, result.trajectory, watch.stay))
 
 
 def choose_transport(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
@@ -186,14 +193,14 @@ def choose_transport(setup: Setup, controller: str, transport: str, *, view: boo
     if view and transport not in IN_PROCESS:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
     if view:
-        load("displays", DISPLAY, "run --view")  # refuses --view where no display is installed
+        plugins.load("displays", DISPLAY, "run --view")  # refuses --view without a display
     return transport
 
 
 @contextmanager
 def open_display(setup: Setup, speed: float) -> Iterator[RunDisplay]:
     """Open a display and yield it; it is closed if the block fails, and otherwise stays open."""
-    display: RunDisplay = load("displays", DISPLAY, "run --view")(setup, speed)
+    display: RunDisplay = plugins.load("displays", DISPLAY, "run --view")(setup, speed)
     log.print(f"watch at {display.url}")
     try:
         yield display
@@ -202,21 +209,21 @@ def open_display(setup: Setup, speed: float) -> Iterator[RunDisplay]:
         raise
 
 
-def stay_open(live: RunDisplay, trajectory: Trajectory, stay: float) -> None:
+def stay_open(display: RunDisplay, trajectory: Trajectory, stay: float) -> None:
     """Replay a run on its page, for `stay` seconds or until interrupted."""
     until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
-    log.print(f"the page at {live.url} stays until {until}")
+    log.print(f"the page at {display.url} stays until {until}")
     with until_interrupted():
-        live.replay(trajectory, stay)
-    live.close()
+        display.replay(trajectory, stay)
+    display.close()
 
 
 def shown_of(result: Run) -> list[str]:
     """Return the printed lines of a run: what ran, how fast, its figures, hash and bag."""
     setup, motion = result.request.setup, result.motion
-    ran = f"{setup.robot.name} {setup.scenario.name} in {result.request.engine}"
+    subject = f"{setup.robot.name} {setup.scenario.name} in {result.request.engine}"
     rows = {
-        "ran": (f"{ran} over {result.transport}", ""),
+        "ran": (f"{subject} over {result.transport}", ""),
         "simulated": (f"{result.duration:g} s in {motion.states - 1} control ticks", ""),
         "wall time": (f"{result.wall_time:.2f} s, {result.speed:.1f} x real time", ""),
     }
@@ -226,4 +233,5 @@ def shown_of(result: Run) -> list[str]:
     if motion.events:
         rows["events"] = (str(len(motion.events)), "")
     rows["sha256"] = (motion.sha256[:16], "")
-    return figure_lines({**rows, "bag": (str(result.request.bag), "")})
+    rows["bag"] = (str(result.request.bag), "")
+    return figure_lines(rows)

@@ -1,9 +1,10 @@
 """Start of the command `accord`: a process that supervises the one that works.
 
-Native code that hangs or crashes cannot print a line. So `main` forks: the child runs the command
-(main.py), and the parent runs `supervise`, which passes signals on to the child, kills it when it
-has not ended GRACE after a signal, prints the one line on stderr for it, and ends the processes
-that the child has left behind. On Linux the parent adopts these, for it is their "subreaper".
+Native code of a library that hangs or crashes takes Python with it, so that the command cannot
+print an error. So `main` forks: the child runs the command (main.py), and the parent runs
+`supervise`, which passes signals on to the child, kills it when it has not ended GRACE after a
+signal, prints the one line on stderr for it, and ends the processes that the child has left behind.
+On Linux the parent adopts these, for it is their "subreaper" [prctl(2)].
 
 Exit statuses (128 + signal) and the line on stderr stay, as scripts rely on them. No library may be
 imported here. test_signals kills, hangs and crashes commands.
@@ -28,9 +29,11 @@ from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, pyt
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: the terminal sent it, to the child as well
 # s after the end of a command until processes that it started are killed: ample for a signal to
-# arrive, and a delay that users hardly notice
+# arrive, and a delay that users hardly notice.
 ORPHAN_GRACE = 0.5
 AWAITED = (*WORDS, GOES_ON, signal.SIGCHLD)  # signals for which the parent waits
+LONGEST_WAIT = 3600.0  # s: longest wait for a signal, as `sigtimedwait` takes no infinite one
+ORPHAN_CHECK_PERIOD = 0.02  # s between checks whether processes that were left behind have ended
 
 
 def main() -> NoReturn:
@@ -39,7 +42,7 @@ def main() -> NoReturn:
         os.environ["PYTHONUTF8"] = "1"  # our files are UTF-8, and libraries read them by the locale
         os.execv(sys.executable, python(*sys.orig_argv[1:]))
     parent = os.getpid()
-    # So it is if rclpy has executed the child anew.
+    # A child is supervised already if rclpy has executed it anew.
     is_supervised = os.environ.get(SUPERVISED) == f"{os.getppid()} {parent}"
     if sys.platform == "linux" and not is_supervised:
         # Signals are blocked until `supervise` waits for them.
@@ -71,7 +74,8 @@ def supervise(child: int) -> int:
     # Number of the first signal, and time of the monotonic clock at which the child is killed [s].
     received, kill_time = 0, math.inf
     while (code := _reap(child)) is None:
-        info = signal.sigtimedwait(AWAITED, max(0.0, min(kill_time - time.monotonic(), 3600.0)))
+        wait_time = min(kill_time - time.monotonic(), LONGEST_WAIT)
+        info = signal.sigtimedwait(AWAITED, max(0.0, wait_time))
         if info and info.si_signo == GOES_ON:
             received, kill_time = 0, math.inf
         elif info and info.si_signo != signal.SIGCHLD:
@@ -100,13 +104,13 @@ def end_orphans(kill_time: float) -> None:
             to tidy up.
     """
     attempts = ((signal.SIGTERM, kill_time), (signal.SIGKILL, kill_time + ORPHAN_GRACE))
-    for number, end in attempts:
+    for number, deadline in attempts:
         orphans = _orphans()
         for orphan in orphans:
             with suppress(ProcessLookupError):
                 os.kill(orphan, number)
-        while orphans and _orphans() and time.monotonic() < end:
-            signal.sigtimedwait(AWAITED, 0.02)
+        while orphans and _orphans() and time.monotonic() < deadline:
+            signal.sigtimedwait(AWAITED, ORPHAN_CHECK_PERIOD)
             _reap(0)
 
 
@@ -122,9 +126,11 @@ def _reap(child: int) -> int | None:
     """Collect ended processes; return the child's exit code (negative: signal), None if it runs."""
     code = None
     with suppress(ChildProcessError):
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            if ended[0] == child:
-                code = os.waitstatus_to_exitcode(ended[1])
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        while pid:
+            if pid == child:
+                code = os.waitstatus_to_exitcode(status)
+            pid, status = os.waitpid(-1, os.WNOHANG)
     return code
 
 

@@ -1,65 +1,43 @@
 """`accord teleop`: drive a robot by the keys of a terminal, in this process or over ROS.
 
-In this process, the keyboard (keys.py, terminal.py) is the input of a run that `RealTime` paces by
-the wall clock. With `--ros` the robot runs elsewhere: `drive_over_ros` sends targets to it at RATE
-and receives its state, over a `RosLink`, which roboaccord_ros implements and provides by the entry
-point `ros` of `roboaccord.teleop`. `Dashboard` is the table that a driver sees, within 80 columns.
-What keys do is changed in config/teleop/keyboard.yaml.
+In this process, the keyboard (keys.py, terminal.py) is the input of a simulated run that `RealTime`
+paces by the wall clock. With `--ros` the robot runs in other processes: `drive_over_ros` sends
+targets (velocities or efforts that the driver asks for) to it at RATE and receives its state, over
+a `RosLink`. That is an interface here; the package roboaccord_ros implements it and provides it by
+the entry point `ros` of the group `roboaccord.teleop`. What the driver sees meanwhile is in
+dashboard.py; what keys do is changed in config/teleop/keyboard.yaml.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Protocol
 
-import numpy as np
 import typer
-from rich.live import Live
-from rich.table import Table
 
-from roboaccord.cli.console import Screen, log, make_table, note
+from roboaccord.cli.dashboard import Dashboard, screen_shown
 from roboaccord.cli.folder import results
-from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map
+from roboaccord.cli.keys import Keyboard, read_key_map
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
 from roboaccord.cli.result import Result, used_by
 from roboaccord.cli.run import shown_of
 from roboaccord.cli.terminal import terminal_keys
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.modes import by_option
-from roboaccord.contract.plugins import entries, load
-from roboaccord.contract.results import Seconds
-from roboaccord.contract.state import RobotState, Target
+from roboaccord.contract import AccordError, Fault, Observer, RobotState, Target, by_option, plugins
+from roboaccord.contract.results import Json, Seconds
 from roboaccord.engines import check_engine
+from roboaccord.run import Pace, RunRequest, run_direct
 from roboaccord.run.output import fresh
-from roboaccord.run.pace import Pace
 from roboaccord.run.ros_limits import check_room_for_ros
-from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.controllers import check_controller
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, check_controller
 from roboaccord.simulators.base import Simulator
 
-STREAMS = (1, 2)  # file descriptors of stdout and stderr
-# s: default duration, because the motion is kept in memory: 0.9 GB of the snake's at 1 kHz
+# s: default duration. The motion is kept in memory: 0.9 GB of the snake's at 1 kHz.
 DEFAULT_DURATION = 600.0
-RATE = 20.0  # Hz of messages and of the screen: ten within the 0.5 s after which a key lapses
-
-
-@dataclass(frozen=True)
-class Drive:
-    """Result of a drive over ROS: the robot, its simulator, and how long the drive took."""
-
-    robot: str
-    engine: str
-    wall_time: Seconds
+# Hz: rate of messages over ROS: ten within the 0.5 s after which the target of a key lapses.
+RATE = 20.0
 
 
 class RosLink(Protocol):
@@ -71,7 +49,7 @@ class RosLink(Protocol):
         """Send a target and switches, wait for `seconds`, and return the last state received."""
 
     def fail(self, fault: Fault) -> None:
-        """Let a joint fail."""
+        """Cause a fault of a joint."""
 
     def engine(self) -> str:
         """Return the simulator of the robot, or "" while that is unknown."""
@@ -80,9 +58,8 @@ class RosLink(Protocol):
 DrivenScenario = Annotated[str, typer.Option(metavar="NAME", help="Scenario to drive.")]
 Duration = Annotated[Seconds, typer.Option(metavar="S", min=0.0, help="Duration of the drive.")]
 KeyMapFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, in YAML.")]
-OverRos = Annotated[bool, typer.Option(
-    "--ros", help="Drive a robot that `ros2 launch` started, over its topics."
-)]  # fmt: skip
+_over_ros = typer.Option("--ros", help="Drive a robot that `ros2 launch` started, over its topics.")
+OverRos = Annotated[bool, _over_ros]
 Namespace = Annotated[str, typer.Option(metavar="NAME", help="Namespace of the launch (--ros).")]
 
 
@@ -126,10 +103,15 @@ def teleop_command(
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
         with results(folder, default, force=force) as out, screen_shown(screen):
             pace = RealTime(screen, setup.scenario.control_period)
-            result = run_direct(RunRequest(
-                setup=setup, engine=engine, bag=fresh(out / "bag"), inputs=keyboard,
-                observers=(pace,), wrap=compile_kernels,
-            ))  # fmt: skip
+            request = RunRequest(
+                setup=setup,
+                engine=engine,
+                bag=fresh(out / "bag"),
+                inputs=keyboard,
+                observers=(pace,),
+                wrap=compile_kernels,
+            )
+            result = run_direct(request)
     return Result(result, shown_of(result), used={**used_by(setup), "duration": None})
 
 
@@ -142,9 +124,10 @@ def compile_kernels(simulator: Simulator) -> Simulator:
 def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
     """Drive a robot that runs in another process, until the keyboard or the duration ends it."""
     screen = Dashboard(setup, keyboard, f"{setup.robot.name} over ROS")
-    started, state = time.monotonic(), setup.initial
+    state = setup.initial
+    start_time = time.monotonic()
     with connect(setup, namespace) as link, screen_shown(screen):
-        while not keyboard.over and time.monotonic() - started < setup.scenario.duration:
+        while not keyboard.over and time.monotonic() - start_time < setup.scenario.duration:
             target = keyboard.target(state)
             for fault in keyboard.faults(state):
                 link.fail(fault)
@@ -153,9 +136,9 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
         keyboard.stop()
         link.exchange(keyboard.target(state), {}, 1.0 / RATE)
         engine = link.engine()
-    wall_time = time.monotonic() - started
-    drive = Drive(setup.robot.name, engine, wall_time)
-    return Result(drive, [f"drove for {wall_time:.1f} s in {engine or 'an unknown simulator'}"])
+    wall_time = time.monotonic() - start_time
+    data: dict[str, Json] = {"robot": setup.robot.name, "engine": engine, "wall_time": wall_time}
+    return Result(data, [f"drove for {wall_time:.1f} s in {engine or 'an unknown simulator'}"])
 
 
 def connect(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
@@ -164,18 +147,24 @@ def connect(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
     Raises:
         AccordError: where ROS is not installed, or has too little memory.
     """
-    if "ros" not in entries("teleop"):
+    if "ros" not in plugins.entries("teleop"):
         raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
     check_room_for_ros()
-    link: AbstractContextManager[RosLink] = load("teleop", "ros")(setup, namespace)
+    link: AbstractContextManager[RosLink] = plugins.load("teleop", "ros")(setup, namespace)
     return link
 
 
 class RealTime(Observer):
-    """Paces a run in real time and shows it; lost time is not caught up."""
+    """Paces a run in real time and shows it; lost time is not caught up.
+
+    Args:
+        screen: shows each state.
+        period: control period [s].
+    """
 
     def __init__(self, screen: Dashboard, period: float) -> None:
-        self._screen, self._pace = screen, Pace(period, 1.0)
+        self._screen = screen
+        self._pace = Pace(period, 1.0)
         self._factor = math.nan  # simulated time over wall time, computed every second
         self._factor_times = (0.0, 0.0)  # simulated and wall time of its last computation [s]
 
@@ -192,98 +181,3 @@ class RealTime(Observer):
                 self._factor = (state.time - simulated_before) / (now - wall_before)
                 self._factor_times = (state.time, now)
         self._screen.show(state, self._factor)
-
-
-@contextmanager
-def screen_shown(screen: Dashboard) -> Iterator[None]:
-    """Show a screen on stderr if that is a terminal; otherwise print the keys once.
-
-    What is printed meanwhile, by native libraries too, is held back until the screen is closed.
-    """
-    if not log.is_terminal:
-        meanings = screen.keyboard.meanings | FIXED
-        note("keys: " + "; ".join(f"{key} {meaning}" for key, meaning in meanings.items()))
-        yield
-        return
-    # Point descriptors 1 and 2 at a file; the screen writes to a copy of the terminal's.
-    with tempfile.TemporaryFile() as held_output, ExitStack() as closing:
-        out, err = (closing.enter_context(os.fdopen(os.dup(number), "w")) for number in STREAMS)
-        for number, stream in zip(STREAMS, (out, err), strict=True):
-            closing.callback(os.dup2, stream.fileno(), number)
-            os.dup2(held_output.fileno(), number)
-        try:
-            with Live(
-                get_renderable=screen.table, console=Screen(file=err), refresh_per_second=8,
-                screen=True, redirect_stdout=False, redirect_stderr=False,
-            ):  # fmt: skip
-                yield
-        finally:
-            held_output.seek(0)
-            err.buffer.write(held_output.read())
-
-
-class Dashboard:
-    """The screen of a driver: time, target, motion, limits and keys.
-
-    Args:
-        setup: robot and scenario.
-        keyboard: its keys and target are shown.
-        title: above the table.
-    """
-
-    def __init__(self, setup: Setup, keyboard: Keyboard, title: str) -> None:
-        self.keyboard, self._title = keyboard, title
-        self._joints, self._effort_limits = setup.joints, setup.effort_limits
-        limits = {joint.name: (joint.lower, joint.upper) for joint in setup.tree.moving}
-        self._limits = [limits.get(name, (-math.inf, math.inf)) for name in setup.joints]
-        self._state_and_factor: tuple[RobotState, float] = (setup.initial, math.nan)
-
-    def show(self, state: RobotState, factor: float) -> None:
-        """Set the state to show, and the real-time factor, NaN where it is not known."""
-        self._state_and_factor = state, factor
-
-    def table(self) -> Table:
-        """Return the table, as rich asks for it."""
-        state, factor = self._state_and_factor
-        table = make_table("", "", title=self._title, words=[""])
-        table.show_header = False
-        pace_text = "" if math.isnan(factor) else f"   real time x {factor:.2f}"
-        table.add_row("time", f"{state.time:.1f} s{pace_text}")
-        table.add_row("asked for", self._target_text(state))
-        x, y, z = state.position
-        speed = float(np.linalg.norm(state.twist[:3]))
-        table.add_row("base", f"{speed:.2f} m/s at {x:.2f} {y:.2f} {z:.2f} m")
-        for name, value in state.switches.items():
-            table.add_row(name, "on" if value else "off")
-        for i in self._joints_to_show(state):
-            low, high = self._limits[i]
-            text = f"{math.degrees(state.q[i]):.1f} deg"
-            if math.isfinite(low):
-                text += f"   limits {math.degrees(low):.0f} {math.degrees(high):.0f}"
-            effort = f"{state.effort[i]:.2f} of {self._effort_limits[i]:g} N m"
-            table.add_row(self._joints[i], f"{text}   {effort}")
-        keys = [f"{key:<6}{meaning:<20}" for key, meaning in self.keyboard.meanings.items()]
-        for i in range(0, len(keys), 2):
-            table.add_row("" if i else "hold", "".join(keys[i : i + 2]).rstrip())
-        fixed_keys = ", ".join(f"{key} {meaning}" for key, meaning in FIXED.items())
-        table.add_row("", f"{fixed_keys}; {self.keyboard.silence:g} s without a key stops")
-        return table
-
-    def _joints_to_show(self, state: RobotState) -> list[int]:
-        """Return indices of the joints to show: all of up to 8, or the one nearest to a limit."""
-        if len(self._joints) <= 8:
-            return list(range(len(self._joints)))
-        low, high = np.array(self._limits).T
-        return [int(np.minimum(state.q - low, high - state.q).argmin())]
-
-    def _target_text(self, state: RobotState) -> str:
-        """Return the target as text: its velocities and efforts that are not 0."""
-        target = self.keyboard.now
-        if target is None:
-            return "nothing yet"
-        values = dict(zip(AXES, target.twist, strict=True))
-        for by_joint in (target.velocity, target.effort):
-            if by_joint is not None:
-                values |= dict(zip(self._joints, by_joint, strict=True))
-        asked = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
-        return (asked or "stand still") + f"   (x {self.keyboard.factor:.2f})"

@@ -1,7 +1,8 @@
 """The keys that a person types in a terminal, or that come through a pipe.
 
-`terminal_keys` is the context in which stdin is read key by key. The terminal must be as before
-when it ends, whatever ends it (test_teleop).
+`accord teleop` drives a robot by single keys, whereas a terminal normally passes on whole lines,
+and shows them. `terminal_keys` is the context in which stdin is read key by key instead. At its end
+the terminal is as it was before, whatever ends the process (test_teleop).
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import Terminated
 
 STDIN = 0  # file descriptor
+# Indices of the settings that `termios.tcgetattr` returns.
+LOCAL_MODES, CONTROL_CHARACTERS = 3, 6
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}  # last byte of an escape sequence
 END = "\x04"  # ASCII end of transmission, Ctrl-D: the input has ended
-_KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)  # an arrow, or any other character
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end the process
+_KEY = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)  # an arrow, or any other character
+_END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end the process
 
+# A function that returns the keys since its last call.
 Read = Callable[[], list[str]]
-"""Returns the keys since its last call."""
 
 
 @contextmanager
@@ -44,15 +47,16 @@ def terminal_keys() -> Iterator[Read]:
     def read() -> list[str]:
         """Return the keys since the last call."""
         nonlocal is_open
-        keys, pending[:] = list(pending), []
-        while is_open and (data := _typed()) is not None:
+        keys = list(pending)
+        pending.clear()
+        while is_open and (data := _read_available()) is not None:
             is_open = bool(data)
-            matches = _KEYS.finditer(data.decode(errors="ignore"))
+            matches = _KEY.finditer(data.decode(errors="ignore"))
             keys += [ARROWS.get(match[1] or "", match[0]) for match in matches]
         return keys if is_open else [*keys, END]
 
     def press_q(number: int, _: FrameType | None) -> None:
-        """Take a signal for the key q."""
+        """Treat a signal as the key q."""
         if pending:  # q was not read: a second signal
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         pending.append("q")
@@ -60,7 +64,7 @@ def terminal_keys() -> Iterator[Read]:
         if number == signal.SIGINT:
             go_on()
 
-    handlers_before = {number: signal.signal(number, press_q) for number in _ENDS}
+    handlers_before = {number: signal.signal(number, press_q) for number in _END_SIGNALS}
     try:
         with _raw():
             yield read
@@ -71,8 +75,8 @@ def terminal_keys() -> Iterator[Read]:
             signal.signal(number, handler)
 
 
-def _typed() -> bytes | None:
-    """Return the bytes that were typed: None if there are none yet, b"" at the end of input."""
+def _read_available() -> bytes | None:
+    """Return the bytes that wait on stdin: None if there are none, b"" at the end of input."""
     try:
         return os.read(STDIN, 1024) if select.select([STDIN], [], [], 0.0)[0] else None
     except OSError:  # the terminal has been closed
@@ -81,15 +85,15 @@ def _typed() -> bytes | None:
 
 @contextmanager
 def _raw() -> Iterator[None]:
-    """Let the terminal pass each character as it is typed, without echo and without Ctrl-Z."""
+    """Put the terminal into the mode that passes on each character, without echo and Ctrl-Z."""
     if not os.isatty(STDIN):
         yield
         return
     saved = termios.tcgetattr(STDIN)
     raw = termios.tcgetattr(STDIN)
-    raw[3] &= ~(termios.ICANON | termios.ECHO)
-    raw[6] = [*raw[6]]
-    raw[6][termios.VSUSP] = b"\0"
+    raw[LOCAL_MODES] &= ~(termios.ICANON | termios.ECHO)
+    raw[CONTROL_CHARACTERS] = [*raw[CONTROL_CHARACTERS]]
+    raw[CONTROL_CHARACTERS][termios.VSUSP] = b"\0"
     termios.tcsetattr(STDIN, termios.TCSADRAIN, raw)
     try:
         yield

@@ -1,9 +1,10 @@
-"""What functions of the Python API take: robots, scenarios with settings, and recorded runs.
+"""Arguments of the functions of the Python API: robots, scenarios with settings, recorded runs.
 
-The types below are in signatures that users read, and their names stay. `subject_mode` tells
-robots, files and recorded runs apart, `setup_of` makes a setup (a robot in a scenario) of any of
-the first two. An option for every robot is a field of `Options`, named in ROBOTS
-(contract/modes.py). Messages go to the logger `roboaccord`, never to stdout.
+`run` (runs.py) and `crosscheck` (checks.py) share the types below, which are in signatures that
+users read, and whose names stay. `subject_mode` tells robots, files and recorded runs apart,
+`setup_of` makes a setup (a robot in a scenario) of a robot or a file. An option for every robot is
+a field of `Options`, named in ROBOTS (contract/modes.py). Messages go to the logger `roboaccord`,
+never to stdout.
 """
 
 from __future__ import annotations
@@ -14,24 +15,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
-from roboaccord.contract.modes import SETUP
-from roboaccord.contract.results import to_json
+from roboaccord.contract import SETUP, to_json
 from roboaccord.run.output import fresh
-from roboaccord.scenario.installed import is_file, robot_names
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, is_file, robot_names
 from roboaccord.scenario.setups import load_setup
 
 if TYPE_CHECKING:
     from roboaccord.run.runner import Run
 
+# A robot by its name or its file (URDF, xacro, SDF, MJCF), or a robot in a scenario.
 Subject: TypeAlias = str | Path | Setup
-"""A robot by its name or its file (URDF, xacro, SDF, MJCF), or a robot in a scenario."""
+# A recorded run: the folder or a file of its bag, or the result of `run`.
 Recording: TypeAlias = "str | Path | Run"
-"""A recorded run: the folder or a file of its bag, or the result of `run`."""
+# Values by key of the scenario, as for `--set`: `{"friction.mu_along": 0.5}`.
 Settings: TypeAlias = Mapping[str, object]
-"""Values by key of the scenario, as for `--set`: `{"friction.mu_along": 0.5}`."""
 
-tell = logging.getLogger("roboaccord").info
+tell = logging.getLogger("roboaccord").info  # reports a line that a person may want to read
 
 
 class Options(TypedDict, total=False):

@@ -1,11 +1,14 @@
 """The cross-check as a function: of engines against the reference, and of recorded runs.
 
-`crosscheck` is what `ra.crosscheck` and the command call. For a robot it runs the check of the room
-crosscheck/ and writes the page; for a recorded run it calls `check_recording`. CROSSCHECK states
-which arguments go with a robot, a file or a bag: a new argument is named there, too. Names of
-arguments and types of results stay (docs/python.md). Logs (tables of a motion that was recorded
-elsewhere) are only recognised here, by TABLE_SUFFIXES; another package checks them, by its mode
-`crosscheck.LOG`.
+A cross-check compares physics engines such as DART and MuJoCo with the reference, the simulator
+whose equations of motion are written out in this project. `crosscheck` is what `ra.crosscheck` and
+the command call. For a robot it runs the check of the folder crosscheck/ and writes the page
+report.html; for a recorded run it calls `check_recording`, which compares every control period.
+
+CROSSCHECK states which arguments go with a robot, a file or a bag: a new argument is named there,
+too. Names of arguments and types of results stay (docs/python.md). Logs (tables of a motion that
+was recorded elsewhere) are only recognised here, by TABLE_SUFFIXES; another package checks them, by
+its mode `crosscheck.LOG`.
 """
 
 from __future__ import annotations
@@ -15,19 +18,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from roboaccord.contract.errors import AccordError, missing
-from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.modes import ROBOTS, Modes
-from roboaccord.contract.plugins import lacking
+from roboaccord.contract import ROBOTS, AccordError, Engine, Modes, plugins
+from roboaccord.contract.errors import missing
 from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.door import arguments
 from roboaccord.door.arguments import Options, Recording, Settings, Subject, subject_mode
 from roboaccord.engines import installed_names
-from roboaccord.run.output import write_text
-from roboaccord.run.runner import Run
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.installed import is_file
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.run import Run, write_text
+from roboaccord.scenario import Setup, find_robot, is_file, load_scenario
 from roboaccord.scenario.setups import load_setup
 
 if TYPE_CHECKING:
@@ -35,18 +33,21 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.level import AnyLevel
     from roboaccord.crosscheck.report import Report
 
+# A function that is called with the name of an engine that is left out, and the reason.
 OnRefused = Callable[[str, AccordError], None]
-"""Called with the name of an engine that is left out, and the reason."""
 TABLE_SUFFIXES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")
 
 
 def _modes(options: Mapping[str, Any]) -> list[str]:
     """Return the mode that options choose; refuse a log if no installed package checks logs."""
-    subject, robot = options["what"], options.get("robot")
+    subject = options["what"]
     mode = subject_mode(subject)
-    message = lacking("commands", "crosscheck.LOG", "the check of a log") if mode == "BAG" else ""
-    if message and (is_table(subject) or (is_file(str(robot)) and not options.get("words"))):
-        raise AccordError(message)
+    if mode == "BAG":
+        has_robot_file = is_file(str(options.get("robot")))
+        is_log = is_table(subject) or (has_robot_file and not options.get("words"))
+        advice = plugins.lacking("commands", "crosscheck.LOG", "the check of a log")
+        if is_log and advice:
+            raise AccordError(advice)
     return [mode]
 
 
@@ -56,13 +57,10 @@ def is_table(recording: Recording) -> bool:
 
 
 # Options that go with a check of engines, besides those that describe the robot.
-ENGINE_OPTIONS = (
-    "engines refine perturb profile verbose out force refused progress changed command all levels"
-)
-CROSSCHECK = Modes(_modes, {
-    **{mode: f"{robot_options} {ENGINE_OPTIONS}" for mode, robot_options in ROBOTS.items()},
-    "BAG": "words robot set trust",
-})  # fmt: skip
+ENGINE_OPTIONS = "engines refine perturb profile verbose out force refused progress changed command"
+ENGINE_OPTIONS += " all levels"
+OPTIONS = {mode: f"{robot_options} {ENGINE_OPTIONS}" for mode, robot_options in ROBOTS.items()}
+CROSSCHECK = Modes(_modes, {**OPTIONS, "BAG": "words robot set trust"})
 
 
 @CROSSCHECK.guard
@@ -114,20 +112,29 @@ def crosscheck(
     folder = arguments.folder_of(out, setup, "crosscheck")
     setup, notes = excited(setup)
     if engines is None:
-        engines, refused = installed_names(arguments.tell), refused or _tell_refused
+        engines = installed_names(arguments.tell)
+        refused = refused or _tell_refused
     report = run_crosscheck(
-        setup, engines, refine=refine, out=folder, command=command, refused=refused,
-        changed=changed or bool(settings or options.get("faults")), progress=progress,
-        levels=levels, every=every, notes=notes,
-    )  # fmt: skip
+        setup,
+        engines,
+        refine=refine,
+        out=folder,
+        command=command,
+        refused=refused,
+        changed=changed or bool(settings or options.get("faults")),
+        progress=progress,
+        levels=levels,
+        every=every,
+        notes=notes,
+    )
     _write_page(report, folder)
     return report
 
 
 def _write_page(report: Report, folder: Path) -> None:
     """Write report.html, if the libraries for it are installed."""
-    if lacking := missing("report"):
-        arguments.tell(f"no report.html beside summary.json: it needs {lacking}")
+    if missing_library := missing("report"):
+        arguments.tell(f"no report.html beside summary.json: it needs {missing_library}")
         return
     from roboaccord.report.figures import render_report
 

@@ -1,9 +1,10 @@
 """A run as a function: `run` simulates and records a scenario, `read_bag` reads a recorded run.
 
-`run` is what `ra.run` and the command call. It loads robot and scenario, finds the transport by its
-entry point (run/runner.py), and warns about servos that are unstable at the control period. RUN
-states which arguments go together: a new argument is named there, too. Names of arguments and types
-of results stay (docs/python.md).
+`run` is what `ra.run` and the command `accord run` call. It loads robot and scenario, finds the
+transport (the way in which controller and simulator exchange messages) by its entry point
+(run/runner.py), and warns about servos that are unstable at the control period. A recorded run is
+a bag, a file of messages with time stamps. RUN states which arguments go together: a new argument
+is named there, too. Names of arguments and types of results stay (docs/python.md).
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract.interfaces import Inputs, Observer
-from roboaccord.contract.modes import ROBOTS, Modes
+from roboaccord.contract import ROBOTS, Inputs, Modes, Observer
 from roboaccord.door import arguments
 from roboaccord.engines import check_engine
-from roboaccord.run.inputs import RecordedInputs
-from roboaccord.run.loop import NO_INPUTS
+from roboaccord.run import NO_INPUTS, RecordedInputs
 from roboaccord.run.output import fresh
 from roboaccord.run.runner import Run, RunRequest, find_runner
 from roboaccord.scenario.servo import chatter
@@ -32,11 +31,9 @@ def _modes(options: Mapping[str, Any]) -> list[str]:
     return [robot_mode, "with --view"] if options.get("view") else [robot_mode]
 
 
-RUN = Modes(_modes, {
-    **ROBOTS,
-    "with --view": "speed stay",
-    "": "engine transport controller inputs timeout view out force",
-})  # fmt: skip
+# Options that go with every robot, by the mode "".
+RUN_OPTIONS = "engine transport controller inputs timeout view out force"
+RUN = Modes(_modes, {**ROBOTS, "with --view": "speed stay", "": RUN_OPTIONS})
 
 
 @RUN.guard
@@ -83,14 +80,20 @@ def run(
     if isinstance(run_inputs, RecordedInputs):
         run_inputs.check(setup)
     runner = find_runner(transport)
-    warning = "" if controller else chatter(setup)
-    if warning:
+    if not controller and (warning := chatter(setup)):
         tell(warning)
-    bag = fresh(arguments.folder_of(out, setup, engine) / "bag")
-    result = runner(RunRequest(
-        setup=setup, engine=engine, bag=bag, controller=controller, inputs=run_inputs, wrap=wrap,
-        observers=tuple(observers), tell=tell, timeout=timeout,
-    ))  # fmt: skip
+    request = RunRequest(
+        setup=setup,
+        engine=engine,
+        bag=fresh(arguments.folder_of(out, setup, engine) / "bag"),
+        controller=controller,
+        inputs=run_inputs,
+        observers=tuple(observers),
+        wrap=wrap,
+        tell=tell,
+        timeout=timeout,
+    )
+    result = runner(request)
     if result.motion.divergence:
         tell(result.motion.divergence)
     return result

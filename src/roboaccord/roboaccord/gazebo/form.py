@@ -1,9 +1,10 @@
-"""Descriptions as Gazebo takes them: its tags, names of collisions, and initial joint positions.
+"""Robot descriptions for Gazebo: its tags, names of collisions, and initial joint positions.
 
-`expand_for_gazebo` returns the URDF of a setup. Gazebo starts every joint at 0. So in a launch, a
-joint that starts at q0 gets an origin that is turned by q0, and limits less q0; what Gazebo then
-calls q is the true angle less q0. A server in the simulator's own process is set to the initial
-state, and needs none of this. Meshes are in obj_files.py.
+Gazebo Sim reads a robot as URDF, with tags of its own. `expand_for_gazebo` returns the URDF of a
+setup (a robot in a scenario) as it is given to Gazebo. Gazebo starts every joint at 0. So in a
+launch, a joint that starts at q0 gets an origin that is turned by q0, and limits less q0; what
+Gazebo then calls q is the true angle less q0. A server in the simulator's own process is set to the
+initial state, and needs none of this. Meshes are in obj_files.py.
 
 A level base is a planar base that stays level in Gazebo: it moves by the joints LEVEL. Apart from
 its initial positions, the robot stays the same (test_gazebo_form).
@@ -17,19 +18,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.contract.sliding_friction import EllipseFriction
-from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.meshes import local_files
 from roboaccord.description.xml_numbers import edit_numbers, numbers
 from roboaccord.gazebo.obj_files import with_normals
 from roboaccord.numerics.rotations import axis_angle_matrix, rpy_matrix
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Scenario, Setup
 
-# Otherwise the prefix of such attributes is renamed.
+# ElementTree renames the prefix of attributes such as `gz:expressed_in` unless it knows it.
 ET.register_namespace("gz", "http://gazebosim.org/schema")
 
 # Joints from the world to a base that stays level: along its initial axes and about the vertical.
@@ -52,11 +50,11 @@ def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True)
 
 def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
     """Return the URDF with initial positions, before its files and collisions are changed."""
-    more = {"gazebo": "true", **contact_shapes(setup, contacts)}
-    more |= _larger_friction(setup.force_law)
+    arguments = {"gazebo": "true", **contact_shapes(setup, contacts)}
+    arguments |= _larger_friction(setup.force_law)
     if is_level(setup, contacts):
-        more["level"] = "true"
-    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
+        arguments["level"] = "true"
+    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=arguments)
     start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
     return start_at(urdf, start if started else {})
 
@@ -140,7 +138,7 @@ def _start_joint_at(joint: ET.Element, start: float) -> None:
     axis = numbers(joint.find("axis"), "xyz", "1 0 0")
     axis /= np.linalg.norm(axis)
     if joint.get("type") == "prismatic":
-        edit_numbers(joint, "origin", "xyz", lambda place: place + start * (rotation @ axis))
+        edit_numbers(joint, "origin", "xyz", lambda origin: origin + start * (rotation @ axis))
     else:
         new_rpy = matrix_rpy(rotation @ axis_angle_matrix(axis, np.array(start)))
         edit_numbers(joint, "origin", "rpy", lambda _: new_rpy)

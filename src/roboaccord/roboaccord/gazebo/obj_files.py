@@ -1,10 +1,10 @@
-"""OBJ files as Gazebo takes them, with normals and a material, and the folder that keeps them.
+"""Meshes for Gazebo as OBJ files, with normals and a material, and the cache folder for copies.
 
-An OBJ file without normals ends Gazebo's server: gz-physics leaves out a part of a mesh that has
-fewer normals than vertices, and the collision detector then reads beyond its end. So such files are
-copied into a cache, with the normals of their faces (`with_normals`); VERSION is raised when these
-copies change. `write_faceted` and `write_squared` write meshes that packages make for Gazebo, such
-as terrain (test_gazebo_form).
+An OBJ file (vertices and faces as text) without normals ends Gazebo's server: gz-physics leaves out
+a part of a mesh that has fewer normals than vertices, and the collision detector then reads beyond
+its end. So such files are copied into a cache, with the normals of their faces (`with_normals`);
+VERSION is raised when these copies change. `write_faceted` and `write_squared` write meshes that
+packages make for Gazebo, such as terrain (test_gazebo_form).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.files import read_bytes
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, Index, read_bytes
 from roboaccord.description.meshes import FILE, read_mesh
 from roboaccord.run.output import make_folder, write_text
 
-# Gazebo warns about a mesh without a material; its colour is not seen, as the description has one.
-MATERIAL, PLAIN = "plain.mtl", "newmtl plain\nKd 0.6 0.6 0.6\n"
+# Name and content of a file with a material. Gazebo warns about a mesh without one; its colour is
+# not seen, as the description has one.
+MATERIAL = "plain.mtl"
+MATERIAL_TEXT = "newmtl plain\nKd 0.6 0.6 0.6\n"
 VERSION = b"2"  # part of the hash by which copies of meshes are named
 
 
@@ -106,8 +106,8 @@ def write_squared(path: Path, vertices: Array, faces: Index) -> None:
 def _write_obj(path: Path, lines: Sequence[str]) -> None:
     """Write an OBJ file and its material."""
     head = [f"mtllib {MATERIAL}", "usemtl plain"]
-    for name, text in ((MATERIAL, PLAIN), (path.name, "\n".join([*head, *lines]) + "\n")):
-        write_text(path.with_name(name), text)
+    write_text(path.with_name(MATERIAL), MATERIAL_TEXT)
+    write_text(path, "\n".join([*head, *lines]) + "\n")
 
 
 def cache(name: str) -> Path:

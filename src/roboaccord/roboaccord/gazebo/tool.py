@@ -1,8 +1,9 @@
 """SDFormat's own command-line tool, where it is installed: its version, and the SDF that it prints.
 
-The tool is called `gz sdf` or, in older releases, `ign sdf`. It checks SDF (`-k`, used by `accord
-check`) and converts URDF to SDF (`-p`), which shows how Gazebo itself understands a file. The tool
-of another system is added to TOOLS, and the way to install it to INSTALL.
+SDF is the format of Gazebo's robots and worlds, and SDFormat the library that reads it. Its tool is
+called `gz sdf` or, in older releases, `ign sdf`. It checks SDF (`-k`, used by `accord check`) and
+converts URDF to SDF (`-p`), which shows how Gazebo itself understands a file. The tool of another
+system is added to TOOLS, and the way to install it to INSTALL.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
@@ -22,17 +25,24 @@ from roboaccord.numerics.isolation import COLOUR
 
 TOOLS = ("gz", "ign")  # commands, newest first
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
-PRINTING = 600.0  # s of wall time; a limit that only a tool which hangs reaches
+PRINT_TIMEOUT = 600.0  # s of wall time for a conversion; only a tool that hangs reaches it
+LONGEST_REASON = 200  # characters of the tool's error in a message
 
 
 def sdformat_tool() -> str:
     """Return the name of the installed tool, "gz" or "ign"; "" where there is none."""
     for tool in TOOLS:
         if shutil.which(tool):
-            answer = subprocess.run([tool, "sdf", "--help"], capture_output=True, check=False)
-            if answer.returncode == 0 and b"SDF" in answer.stdout:
+            answer = _run([tool, "sdf", "--help"])
+            if answer.returncode == 0 and "SDF" in answer.stdout:
                 return tool
     return ""
+
+
+def _run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command, with further options of `subprocess.run`, and return what it printed."""
+    options = {"capture_output": True, "text": True, "errors": "replace", **options}
+    return subprocess.run(words, check=False, **options)
 
 
 @cache
@@ -44,8 +54,7 @@ def tool_version() -> str:
     """
     if not (tool := sdformat_tool()):
         raise AccordError(f"sdformat is not installed: {INSTALL}")
-    words = [tool, "sdf", "--versions"]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    answer = _run([tool, "sdf", "--versions"])
     return f"{tool} sdf {' '.join(answer.stdout.split()) or 'of unknown version'}"
 
 
@@ -61,25 +70,22 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
 
     Raises:
         AccordError: if the tool reports errors, or prints no SDF.
-        subprocess.TimeoutExpired: if it does not answer within PRINTING.
+        subprocess.TimeoutExpired: if it does not answer within PRINT_TIMEOUT.
     """
     tool = tool_version().split()[0]
     environment = {**os.environ, "SDF_PATH": models} if models else None
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        answer = subprocess.run(
-            [tool, "sdf", "-p", file.name], env=environment,
-            capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
-        )  # fmt: skip
+        words = [tool, "sdf", "-p", file.name]
+        answer = _run(words, env=environment, timeout=PRINT_TIMEOUT)
     # A line with "Library error" states only that the library failed: the reason is in others.
     messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
     sys.stderr.write("".join(f"{line}\n" for line in messages))  # the tool's messages, unchanged
-    text = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]
+    sdf = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]
     try:
-        return parse_lines(text)[0]
+        return parse_lines(sdf)[0]
     except expat.ExpatError:
-        # "rror" matches "Error" and "error".
-        errors = [line.strip() for line in messages if "rror" in line]
+        errors = [line.strip() for line in messages if "Error" in line or "error" in line]
         reason = COLOUR.sub("", (errors or ["no SDF"])[0])
-        raise AccordError(f"sdformat refuses it: {reason[:200]}") from None
+        raise AccordError(f"sdformat refuses it: {reason[:LONGEST_REASON]}") from None

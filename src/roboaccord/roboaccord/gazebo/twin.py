@@ -1,4 +1,4 @@
-"""What the twin of a robot in Gazebo needs: DART's scheme, and the footing of a level base.
+"""The twin of a robot in Gazebo: DART's time-stepping scheme, and the footing of a level base.
 
 The twin of an engine is our model, computed with the engine's own time-stepping scheme; if both
 agree at every tick, the engine solves our equations. Gazebo simulates by DART, so its scheme is
@@ -16,19 +16,19 @@ from functools import partial
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.engines import spec
-from roboaccord.engines.model import EngineModel
+from roboaccord.contract import AccordError, Array
+from roboaccord.description.xml_numbers import numbers
+from roboaccord.engines import EngineModel, spec
 from roboaccord.engines.spec import Case, EngineSpec, Footing, Scheme
 from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.gazebo.form import LEVEL, describe, is_level
+from roboaccord.scenario import Scenario, Setup
 from roboaccord.scenario.gazebo_contacts import by_contacts
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
 
-CUT = 1e-3  # rad; for smaller angles DART's `math::logMap` returns the sine
-NOTICED = 1e-5  # rad; for larger angles what is lost, a^3 / 6, exceeds round-off (1.1e-16)
+# rad: for smaller angles a, DART's `math::logMap` returns sin a in place of a.
+SINE_LIMIT = 1e-3
+# rad: for larger angles a the difference, a^3 / 6, exceeds round-off (1.1e-16).
+NOTICEABLE_ANGLE = 1e-5
 # Gazebo as an engine; `gazebo_engine` adds the scheme of its twin.
 GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
 
@@ -57,16 +57,16 @@ def gazebo_footing(setup: Setup, contacts: str, *, started: bool = False) -> Foo
         shape = f"{contacts or 'its shape'}, of which only the contact solver knows the loads"
         raise AccordError(f"in Gazebo {setup.robot.name} touches the ground with {shape}")
     if links := misplaced(setup, started=started):
-        turned = f"turned by less than {CUT:g} rad"
-        raise AccordError(f"Gazebo misplaces {links[0]}, which starts {turned}")
+        rotation = f"turned by less than {SINE_LIMIT:g} rad"
+        raise AccordError(f"Gazebo misplaces {links[0]}, which starts {rotation}")
     return footing_of(describe(setup, contacts))
 
 
 def misplaced(setup: Setup, *, started: bool) -> list[str]:
     """Return the links that Gazebo builds with another rotation than the description states.
 
-    It builds each link in a free joint. For a rotation by an angle a below CUT, DART's
-    `math::logMap` returns sin a in place of a, and so loses a^3 / 6.
+    It builds each link in a free joint. For a rotation by an angle a below SINE_LIMIT, DART's
+    `math::logMap` returns sin a in place of a, which is smaller by a^3 / 6.
 
     Args:
         setup: robot and scenario.
@@ -74,11 +74,11 @@ def misplaced(setup: Setup, *, started: bool) -> list[str]:
     """
     q = setup.initial.q if started else np.zeros(len(setup.joints))
     pose = setup.initial.position, setup.initial.orientation
-    turns = setup.tree.forward(setup.joints, q, *pose)[1]
+    _, rotations = setup.tree.forward(setup.joints, q, *pose)
     # For a rotation R by the angle a, |R - R'| = sqrt(8) sin a.
-    sines = np.array([np.linalg.norm(turn - turn.T) for turn in turns]) / np.sqrt(8.0)
-    is_misplaced = (sines > NOTICED) & (sines < CUT)
-    return [link.name for link, bad in zip(setup.tree.links, is_misplaced, strict=True) if bad]
+    sines = np.array([np.linalg.norm(r - r.T) for r in rotations]) / np.sqrt(8.0)
+    indices = np.flatnonzero((sines > NOTICEABLE_ANGLE) & (sines < SINE_LIMIT))
+    return [setup.tree.links[i].name for i in indices.tolist()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,20 +135,18 @@ def _scheme(model: EngineModel, footing: Footing | None) -> Scheme:
 
 
 def misread(setup: Setup, contacts: str, *, started: bool) -> Array:
-    """Return by how much Gazebo may misread the origins of the joints (n,) [rad].
+    """Return the errors with which Gazebo may read the origins of the joints (n,) [rad].
 
     Gazebo stores a rotation as a quaternion and reads pitch from it by an arcsine, whose round-off
     grows as 1 / cos(pitch). Arguments are those of `gazebo_footing`.
     """
-    origins = {
-        joint.attrib["name"]: joint.find("origin")
-        for joint in ET.fromstring(describe(setup, contacts, started=started)).findall("joint")
-    }
+    root = ET.fromstring(describe(setup, contacts, started=started))
     errors = np.zeros(len(setup.joints))
-    for i, name in enumerate(setup.joints):
-        origin = origins[name]
-        if origin is not None and (pitch := float(origin.get("rpy", "0 0 0").split()[1])):
-            errors[i] = 2.0 * ROUNDING / max(abs(np.cos(pitch)), np.sqrt(ROUNDING))
+    for joint in root.findall("joint"):
+        _roll, pitch, _yaw = numbers(joint.find("origin"), "rpy").tolist()
+        if pitch and joint.attrib["name"] in setup.joints:
+            error = 2.0 * ROUNDING / max(abs(np.cos(pitch)), np.sqrt(ROUNDING))
+            errors[setup.joints.index(joint.attrib["name"])] = error
     return errors
 
 
@@ -157,14 +155,9 @@ def footing_of(urdf: str) -> Footing:
     root = ET.fromstring(urdf)
     sphere = root.find("link[@name='base_link']/collision/geometry/sphere")
     assert sphere is not None
-    masses = {
-        link.attrib["name"]: float(mass.text or 0.0)
-        for link in root.iterfind("gazebo/link")
-        if (mass := link.find("inertial/mass")) is not None
-    }
-    children = {
-        joint.attrib["name"]: joint.findtext("child", "") for joint in root.iterfind("gazebo/joint")
-    }
-    carriages = [masses[children[name]] for name in LEVEL[:3]]
-    x, y, z = np.cumsum(carriages[::-1])[::-1].tolist()  # each carries those that follow
+    # Masses of the links that carry the base along x, y and z; each carries those that follow.
+    children = {j.attrib["name"]: j.findtext("child") for j in root.iterfind("gazebo/joint")}
+    carriages = [root.find(f"gazebo/link[@name='{children[name]}']") for name in LEVEL[:3]]
+    masses = [float(link.findtext("inertial/mass", "")) for link in carriages if link is not None]
+    x, y, z = np.cumsum(masses[::-1])[::-1].tolist()
     return Footing(float(sphere.attrib["radius"]), (x, y, z))

@@ -1,6 +1,7 @@
 """Gazebo's window on a robot: the camera at the start, panels, and a body that the camera follows.
 
-Gazebo's camera can follow a body only in axes that turn with it. So a run moves the camera itself
+`add_window` adds the window's description to a world (an SDF file) before Gazebo loads it. Gazebo's
+camera can follow a body only in axes that turn with it. So a run moves the camera itself
 (roboaccord_ros), relative to the body ANCHOR, which never moves. Panels are in
 templates/window.sdf; after a change run `make shared`, for worlds/ has the result (test_shared). A
 panel must be in the systems.yaml of `accord check`.
@@ -17,12 +18,12 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.scenario.camera import View
 
-# half of the horizontal field of view of Gazebo's window: the default of gz-gui's MinimalScene.hh,
-# which the template keeps
+# Half of the horizontal field of view of Gazebo's window [rad]: the default of gz-gui's
+# MinimalScene.hh, which the template keeps.
 HALF = math.radians(45.0)
 WINDOW = files(__package__).joinpath("templates", "window.sdf").read_text(encoding="utf-8")
 CONTROL = "WorldControl"  # panel with a play button, useless where a run steps a paused world
-CAMERA = "gui/plugin[@name='3D View']/camera_pose"  # path in a world
+CAMERA = "gui/plugin[@name='3D View']/camera_pose"  # path of the camera's pose in a world
 ANCHOR = "view_anchor"  # name of a body without shape, fixed at the origin
 
 
@@ -53,8 +54,8 @@ def add_window(world: ET.Element, view: View, *, control: bool = False) -> None:
 
 def camera_pose(view: View) -> Array:
     """Return position [m], roll, pitch and yaw [rad] of the camera of a view (6,)."""
-    turn = math.remainder(view.azimuth + math.pi, 2 * math.pi)
-    return np.array([*view.eye, 0.0, view.elevation, turn])
+    yaw = math.remainder(view.azimuth + math.pi, 2 * math.pi)
+    return np.array([*view.eye, 0.0, view.elevation, yaw])
 
 
 def numbers_text(values: Array) -> str:

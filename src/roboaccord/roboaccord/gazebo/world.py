@@ -1,10 +1,11 @@
 """Worlds for Gazebo: made of a terrain, or any world adapted for a run.
 
-`world_text`, `static_model` and `squares` fill the templates, from which packages make worlds of
-their terrains. `world_for_run` adapts a world to a run, in a cache folder: it gets the scenario's
-physics step and gravity, ground whose friction changes where that of the law does, no limit of
-speed, and a window on the robot. After a change of templates or colours run `make shared`, which
-makes worlds/ and models/ again.
+A world is an SDF file, the XML format of Gazebo Sim, with ground, solids, physics settings and the
+window. `world_text`, `static_model` and `squares` fill the templates, from which packages make
+worlds of their terrains. `world_for_run` adapts a world to a run, in a cache folder: it gets the
+scenario's physics step and gravity, ground whose friction changes where that of the friction law
+does, no limit of speed, and a window on the robot. After a change of templates or colours run
+`make shared`, which makes worlds/ and models/ again.
 """
 
 from __future__ import annotations
@@ -12,20 +13,16 @@ from __future__ import annotations
 import hashlib
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from roboaccord.contract.checks import NANOSECONDS
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_xml
-from roboaccord.contract.sliding_friction import EllipseFriction
+from roboaccord.contract import NANOSECONDS, AccordError, EllipseFriction, read_xml
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.obj_files import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
-from roboaccord.scenario.camera import start_view
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, start_view
 
 
 def _template(name: str) -> str:
@@ -33,29 +30,28 @@ def _template(name: str) -> str:
     return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
 
 
+# Templates of a world; of its collision detector, and of a plugin (library, class).
 WORLD = _template("world.sdf")
-MODEL_CONFIG = _template("model.config")
-DETECTOR = """
-      <dart>
-        <collision_detector>{}</collision_detector>
-      </dart>"""
+DETECTOR = _template("detector.sdf").rstrip()
 PLUGIN = '    <plugin filename="gz-sim-{}-system" name="gz::sim::systems::{}"/>\n'
-GRIP = 100.0  # friction of static bodies: so large that the robot's own, the smaller one, counts
+MODEL_CONFIG = _template("model.config")
+# Templates of a static body; of its default visual, and of the bit mask of what can touch it.
 STATIC_MODEL = _template("static_model.sdf")
 PAINTED = _template("painted.sdf").rstrip()
+MASK = _template("mask.sdf").rstrip()
 # The squares of models/ground, which make motion visible: their material, and the visual of level
 # ground that has it.
 SQUARED = _template("squared.sdf").rstrip()
 SQUARES = _template("squares.sdf").rstrip()
-WOOD = "0.72 0.58 0.40 1"  # colour of what stands on the ground
-# Colours of the ground, before and beyond a change of friction.
-PLAIN, TINTED = ("1 1 1 1", "0.75 0.85 1 1")
-MASK = """
-            <contact>
-              <collide_bitmask>{}</collide_bitmask>
-            </contact>"""
-# m: side of models/ground, whose SDF has it, too; no robot here gets to its edge
-GROUND_SIZE = 200.0
+
+# Coefficient of friction of static bodies: so large that the robot's own, the smaller one, counts.
+GRIP = 100.0
+# Red, green, blue and opacity, chosen by eye: of solids on the ground, and of the ground before and
+# beyond a change of friction.
+WOOD = "0.72 0.58 0.40 1"
+PLAIN = "1 1 1 1"
+TINTED = "0.75 0.85 1 1"
+GROUND_SIZE = 200.0  # m: side of models/ground, as its SDF has it; no robot here gets to its edge
 
 
 def world_text(
@@ -79,11 +75,15 @@ def world_text(
         detector: collision detector; DART's default if empty.
         systems: {library: class} of systems besides physics, user commands and scene.
     """
-    plugins = "".join(PLUGIN.format(*item) for item in (systems or {}).items())
     return WORLD.format(
-        name=name, comment=comment, step=float(step), fall=-float(gravity), plugins=plugins,
-        detector=DETECTOR.format(detector) if detector else "", contents=contents,
-    )  # fmt: skip
+        name=name,
+        comment=comment,
+        step=float(step),
+        fall=-float(gravity),
+        plugins="".join(PLUGIN.format(*item) for item in (systems or {}).items()),
+        detector=DETECTOR.format(detector) if detector else "",
+        contents=contents,
+    )
 
 
 def static_model(
@@ -107,10 +107,14 @@ def static_model(
         visual: content of the SDF element `visual`; by default the geometry, painted.
     """
     return STATIC_MODEL.format(
-        name=name, place=text_of(position), geometry=geometry, mu=float(mu), mu2=float(mu2),
+        name=name,
+        place=text_of(position),
+        geometry=geometry,
+        mu=float(mu),
+        mu2=float(mu2),
         mask="" if mask is None else MASK.format(mask),
         visual=visual or PAINTED.format(geometry=geometry, colour=WOOD),
-    )  # fmt: skip
+    )
 
 
 def squares(top: float, *, shift: float = 0.0, colour: str = PLAIN) -> str:
@@ -148,10 +152,10 @@ def world_for_run(source: Path, setup: Setup) -> Path:
     Raises:
         AccordError: if the file is not a world, or cannot be adapted to the scenario.
     """
-    # Step and speed, gravity, paths of models, ground, window.
     root, world = _read_world(source)
-    step = _positive_number(world, "physics/max_step_size", source)
-    divisor = math.ceil(setup.scenario.physics_step / step - 1e-9)  # less round-off
+    # Step and speed, gravity, paths of models, ground, window.
+    largest_step = _positive_number(world, "physics/max_step_size", source)
+    divisor = math.ceil(setup.scenario.physics_step / largest_step - 1e-9)  # less round-off
     physics_step = _whole_nanoseconds(setup.scenario.physics_step / divisor)
     _set_text(world, "physics/max_step_size", repr(physics_step))
     _set_text(world, "physics/real_time_factor", "0.0")
@@ -227,20 +231,30 @@ def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None
     A contact has the smaller coefficient of its two surfaces, along and across the robot's link.
     The robot itself has the larger ones of both plates (form.py), so those of the plates count.
     """
-    line, *beyond = law.beyond.tolist()
+    line, *mu_beyond = law.beyond.tolist()
     ground = world.find("include[uri='model://ground']")
-    half = 0.5 * GROUND_SIZE
-    if ground is None or not -half < line < half:
+    edge = 0.5 * GROUND_SIZE
+    if ground is None or not -edge < line < edge:
         world_name = f"Gazebo's world {source.stem}"
         raise AccordError(f"friction.beyond: {world_name} has no ground that changes there")
     world.remove(ground)
-    plates = (
-        ("ground", -half, line, law.mu.tolist(), line - half, PLAIN),
-        ("ground_beyond", line, half, beyond, line + half, TINTED),
-    )
-    for name, start, end, (mu, mu2), middle, colour in plates:
-        centre = (0.5 * (start + end), 0.0, -0.5)
-        size = box((end - start, GROUND_SIZE, 1.0))
-        visual = squares(0.5, shift=middle - centre[0], colour=colour)
-        model = static_model(name, centre, size, mu=mu, mu2=mu2, visual=visual)
-        world.append(ET.fromstring(model))
+    world.append(_plate("ground", -edge, line, law.mu.tolist(), line - edge, PLAIN))
+    world.append(_plate("ground_beyond", line, edge, mu_beyond, line + edge, TINTED))
+
+
+def _plate(
+    name: str, start: float, end: float, mu: Sequence[float], middle: float, colour: str
+) -> ET.Element:
+    """Return a plate of ground, 1 m thick, as a model of a world.
+
+    Args:
+        name: of the model.
+        start, end: of the plate along x [m].
+        mu: coefficients of friction along and across the robot's link (2,).
+        middle: of the squares along x [m].
+        colour: by which that of the squares is multiplied.
+    """
+    centre = (0.5 * (start + end), 0.0, -0.5)
+    size = box((end - start, GROUND_SIZE, 1.0))
+    visual = squares(0.5, shift=middle - centre[0], colour=colour)
+    return ET.fromstring(static_model(name, centre, size, mu=mu[0], mu2=mu[1], visual=visual))

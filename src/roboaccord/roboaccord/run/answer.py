@@ -1,9 +1,10 @@
 """A controller's answer to a state: its command, checked and copied.
 
-The controller may be a user's code. Whatever it does, such as raising an error, taking too long or
-returning anything but a command, ends in one line that names it (test_user_code, test_time_limits).
-The command is copied so that it does not change with the controller's arrays. Checks of commands
-are in contract/checks.py.
+At each control tick the loop of a run (loop.py) gives the state to the controller, which returns a
+`Command`, such as the efforts of the joints. The controller may be a user's code. Whatever it does,
+such as raising an error, taking too long or returning anything but a command, ends in one line that
+names it (test_user_code, test_time_limits). The command is copied so that it does not change with
+the controller's arrays. Checks of commands are in contract/checks.py.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from roboaccord.contract import AccordError, Controller, Event, Inputs, LockstepError
 from roboaccord.contract.checks import check_command, check_switches
-from roboaccord.contract.errors import AccordError, LockstepError
-from roboaccord.contract.interfaces import Controller, Inputs
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.user_code import line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, Silence, Watch, starting
 
@@ -30,9 +29,8 @@ def no_command(time: float, timeout: float) -> LockstepError:
         time: of the state that it was given [s].
         timeout: that it had [s of wall time].
     """
-    return LockstepError(
-        f"no command for t = {time:.6f} s from the controller within {timeout:g} s"
-    )
+    instant = f"t = {time:.6f} s"
+    return LockstepError(f"no command for {instant} from the controller within {timeout:g} s")
 
 
 def reset_controller(controller: Controller, seed: int, timeout: float = START_TIMEOUT) -> None:
@@ -66,6 +64,7 @@ def ask_controller(
             valid command.
     """
     name = type(controller).__name__
+    instant = f"t = {state.time:.6f} s"
     # The watch counts the beginning and the end of each call.
     watch.calls += 1
     try:
@@ -75,22 +74,17 @@ def ask_controller(
     except Silence:
         raise no_command(state.time, watch.timeout) from None
     except BaseException as error:
-        failure = f"{name} {line_of(error)} at t = {state.time:.6f} s"
-        raise AccordError(f"{failure}{place_of(error)}") from error
+        raise AccordError(f"{name} {line_of(error)} at {instant}{place_of(error)}") from error
     finally:
         watch.calls += 1
     if not isinstance(command, Command):
-        raise AccordError(
-            f"{name} gave {type(command).__name__}, not a Command, at t = {state.time:.6f} s"
-        )
+        raise AccordError(f"{name} gave {type(command).__name__}, not a Command, at {instant}")
     try:
         command = command.copy()
     except (TypeError, ValueError) as error:
-        raise AccordError(
-            f"{name} gave an invalid Command ({error}) at t = {state.time:.6f} s"
-        ) from error
+        raise AccordError(f"{name} gave an invalid Command ({error}) at {instant}") from error
     if command.findings and not all(isinstance(finding, Event) for finding in command.findings):
-        raise AccordError(f"{name} gave findings that are not events at t = {state.time:.6f} s")
+        raise AccordError(f"{name} gave findings that are not events at {instant}")
     check_command(command, joints, name, state.time)
     if command.switches:
         check_switches(command, state, name)
@@ -109,11 +103,10 @@ def answer(
     Where both set a switch, the inputs prevail. Arguments and errors as in `ask_controller`.
     """
     command = ask_controller(controller, state, inputs.target(state), joints, watch)
-    requested = inputs.switches(state)
-    if requested:
-        # Only switches that this changes: else the command stays as it is.
-        commanded, states = command.switches, state.switches
-        changes = {n: on for n, on in requested.items() if n in commanded or states[n] is not on}
+    if requested := inputs.switches(state):
+        # Only switches that this changes; otherwise the command stays as it is.
+        commanded, current = command.switches, state.switches
+        changes = {n: on for n, on in requested.items() if n in commanded or current[n] is not on}
         command = replace(command, switches={**commanded, **changes})
         check_switches(command, state, type(inputs).__name__)
     return command

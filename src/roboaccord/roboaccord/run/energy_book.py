@@ -2,10 +2,11 @@
 
     work = change of kinetic + potential + friction + damping + stops + impacts + rest
 
-Work, kinetic and potential energy follow from the recorded motion and the description alone. The
-losses, by channel (friction, damping, stops and impacts), are measured by the simulator itself,
-which repeats the run. So the rest is not fitted: it is what the time stepping adds or takes, or
-what was not measured.
+Work of the efforts, kinetic and potential energy follow from the recorded motion and the robot's
+description alone. The losses, by channel (friction, damping, mechanical stops of joints, and
+impacts), are measured by the simulator itself, which repeats the run. So the rest is not fitted: it
+is the energy that the time stepping adds or removes, and any loss that was not measured. The
+cross-check judges it (crosscheck/levels/energy.py).
 
 `energy_of` makes the book, `Stored` computes kinetic and potential energy, `LossMeter` reads the
 measured losses. The balance is fixed, for it defines the rest; test_energy compares each item with
@@ -21,12 +22,9 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract import Array, EllipseFriction, Quantity, RobotState, Trajectory
 from roboaccord.contract.checks import ROUND_OFF
 from roboaccord.contract.interfaces import Engine, ForceLaw, Observer
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.sliding_friction import EllipseFriction
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import name_of
@@ -36,12 +34,12 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower
 
-SAMPLES = 1000  # points of the curves at most; a screen resolves no more
+SAMPLES = 1000  # smallest number of points of the curves of a long run: a screen resolves no more
 UNMEASURED = "not measured"
 UNREPEATED = "the run could not be repeated exactly: the rest includes what was not measured"
 
+# Energy lost since the start (k,) [J], by channel of losses.
 Taken = dict[str, Array]
-"""Energy lost since the start (k,) [J], by channel of losses."""
 
 
 class LossMeter(Observer):
@@ -93,7 +91,10 @@ class EnergyBook:
 
 @dataclass(frozen=True)
 class NoBook:
-    """Stands for the energy book of a run that has none, and states why."""
+    """Placeholder for the energy book of a run that has none, with the reason.
+
+    A kinematic simulator moves the robot without forces, so that there is no balance.
+    """
 
     reason: str = "kinematic: no energy book"
 
@@ -126,20 +127,24 @@ def energy_of(
     # Samples of the curves, the last one included.
     stride = max(1, len(run) // SAMPLES)
     samples = np.unique(np.append(np.arange(0, len(run), stride), len(run) - 1))
-    # Stored energy, work, and what remains.
+    # Stored energy, work, losses, and what remains of the balance.
     parameters = setup.parameters.gravity, simulator.armature, simulator.spring
-    stored_energy = Stored(setup.tree, run.joints, *parameters)
-    energies = np.array([stored_energy.of(run.state(i)) for i in samples.tolist()])
+    stored = Stored(setup.tree, run.joints, *parameters)
+    energies = np.array([stored.of(run.state(i)) for i in samples.tolist()])
     kinetic, potential = energies[:, 0], energies[:, 1] - energies[0, 1]
+    stored_change = kinetic - kinetic[0] + potential
     work = net_work(run)[samples]
     losses = {channel: all_losses.get(channel, np.zeros(len(run)))[samples] for channel in CHANNELS}
-    stored_change = kinetic - kinetic[0] + potential
     return EnergyBook(
-        time=run.time[samples], kinetic=kinetic, net_work=work, potential=potential, **losses,
+        time=run.time[samples],
+        kinetic=kinetic,
+        net_work=work,
+        potential=potential,
+        **losses,
         rest=work - stored_change - sum(losses.values()),
         how={channel: sources.get(channel, UNMEASURED) for channel in CHANNELS},
         reason=UNREPEATED if measured is None else None,
-    )  # fmt: skip
+    )
 
 
 def _losses_of(
@@ -150,7 +155,8 @@ def _losses_of(
     Friction that the simulator does not measure is integrated from the force law. The energy of
     impacts is in the events, and is added from the sample after an event on.
     """
-    losses, sources = {**measured}, dict.fromkeys(measured, f"measured by {engine}")
+    losses = {**measured}
+    sources = dict.fromkeys(measured, f"measured by {engine}")
     law = law_of(setup.force_law)
     if FRICTION not in losses and law:
         losses[FRICTION] = integrate_law(LawPower(setup.tree, run.joints, law), run)
@@ -170,7 +176,8 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
     if not simulator.channels:
         return {}
     simulator.meter()
-    meter, state = LossMeter(simulator), simulator.reset(setup.initial)
+    meter = LossMeter(simulator)
+    state = simulator.reset(setup.initial)
     for i in range(len(run)):
         if i:
             state = simulator.step(run.command(i - 1), run.period(i - 1))

@@ -2,9 +2,10 @@
 
 A target (`contract.state.Target`) is what a person asks of the controller: a twist of the base, and
 positions, velocities or efforts of joints. All inputs are classes derived from `Inputs`, given to a
-run by `inputs=`: `Hold` has one constant target, `LiveInputs` what people ask for now,
-`RecordedInputs` what they did in a recorded run, `HeardInputs` what arrives in messages from
-another process. `Announced` wraps any of them and reports each new target, so that it is recorded.
+run by `inputs=`; the loop (loop.py) asks them at each tick. `Hold` has one constant target,
+`LiveInputs` the targets that people ask for during the run, `RecordedInputs` those of a recorded
+run, `HeardInputs` those that arrive in messages from another process. `Announced` wraps any of them
+and reports each new target, so that it is recorded.
 
 Targets and switches must act at exactly the tick of their time stamp (to ROUND_OFF): only then does
 a repeated run have the hash of the first (test_run_inputs). A new key of scenarios that does not
@@ -24,20 +25,16 @@ import numpy as np
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import checked_run
 from roboaccord.bag.targets import add_change, decode_change, read_targets
+from roboaccord.contract import AccordError, Fault, Inputs, Json, fault_of
 from roboaccord.contract.checks import ROUND_OFF
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, fault_of
-from roboaccord.contract.interfaces import Inputs
-from roboaccord.contract.results import Json
 from roboaccord.contract.state import NO_SWITCHES, NO_TWIST, Array, RobotState, Target
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_scenario
 
 SILENCE = 0.5  # s of wall time after which a request lapses: a held key repeats several times in it
 POSITION, VELOCITY, EFFORT = range(3)  # rows of the array of requests, which has a column per joint
 # Column of a joint without a request: no position (NaN), velocity 0, effort 0.
 _NO_REQUEST = np.array([[math.nan], [0.0], [0.0]])
-# Keys that do not change the motion.
+# Keys of a scenario that do not change the motion.
 _MOTION_INDEPENDENT = {"name", "description", "duration", "driven", "crosscheck"}
 
 
@@ -69,7 +66,7 @@ class Announced(Inputs):
         self, inputs: Inputs, report: Callable[[float, Target, Target | None], None]
     ) -> None:
         self._inputs, self._report = inputs, report
-        self._last: Target | None = None
+        self._last_target: Target | None = None
 
     @property
     def over(self) -> bool:  # type: ignore[override]
@@ -78,13 +75,13 @@ class Announced(Inputs):
 
     def reset(self) -> None:
         """Start again: the target is reported at the next tick."""
-        self._last = None
+        self._last_target = None
 
     def target(self, state: RobotState) -> Target | None:
         target = self._inputs.target(state)
-        if target is not None and target is not self._last:
-            self._report(state.time, target, self._last)
-            self._last = target
+        if target is not None and target is not self._last_target:
+            self._report(state.time, target, self._last_target)
+            self._last_target = target
         return target
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
@@ -95,7 +92,7 @@ class Announced(Inputs):
 
 
 class LiveInputs(Hold):
-    """Collects what people ask for; a request that is not repeated lapses, and the robot stops.
+    """Collects requests of people; one that is not repeated lapses, and the robot stops.
 
     The base and each joint lapse separately, for several people may drive at once. A joint follows
     its latest request, whether that is a position, a velocity or an effort.
@@ -113,7 +110,8 @@ class LiveInputs(Hold):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
-        self.silence, self._clock = silence, clock
+        self.silence = silence
+        self._clock = clock
         self._twist = NO_TWIST
         self._joint_requests = np.tile(_NO_REQUEST, len(joints))  # (3, n)
         self._used_rows: set[int] = set()  # POSITION, VELOCITY, EFFORT: asked for so far
@@ -124,12 +122,12 @@ class LiveInputs(Hold):
         self._target_bytes = b""  # requests of which the present target was made
 
     def ask_twist(self, twist: Array) -> None:
-        """Ask for a twist of the base (6,) [m/s, rad/s]."""
+        """Request a twist of the base (6,) [m/s, rad/s]."""
         self._twist = np.array(twist)
         self._record_request(0)
 
     def ask_joint(self, joint: int, kind: int, value: float) -> None:
-        """Ask a joint for a `POSITION` [rad], `VELOCITY` [rad/s] or `EFFORT` [N m]."""
+        """Request a `POSITION` [rad], `VELOCITY` [rad/s] or `EFFORT` [N m] of a joint."""
         self._joint_requests[:, joint] = _NO_REQUEST[:, 0]
         self._joint_requests[kind, joint] = value
         self._used_rows.add(kind)
@@ -193,11 +191,13 @@ class RecordedInputs(Inputs):
         run = checked_run(content)
         if not run.scenario:
             raise AccordError(f"{bag} does not name its scenario")
-        self.bag, self._scenario = bag, make_scenario(run.scenario).data()
+        self.bag = bag
+        self._scenario = make_scenario(run.scenario).data()
         targets = read_targets(content, run.trajectory.joints)
         self._target_times = [time for time, _ in targets]
         self._targets = [None, *(target for _, target in targets)]  # none before the first time
-        self._tick_times, self._switches = run.trajectory.time, run.trajectory.switches
+        self._tick_times = run.trajectory.time
+        self._switches = run.trajectory.switches
         later_faults = [str(fault) for fault in map(fault_of, run.trajectory.events) if fault]
         self.fault_texts = (*self._scenario["faults"], *later_faults)
         self.duration = float(self._tick_times[-1])

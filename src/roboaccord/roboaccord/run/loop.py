@@ -1,10 +1,11 @@
 """The deterministic loop of controller and simulator, and runs of a setup in it.
 
-At each control tick the controller answers the state with a command; faults that begin are applied;
-observers see the command; the simulator steps by one control period; observers see the events and
-the new state. `Stepper` does the part from the command on, `drive` the whole loop, and `simulate`
-also keeps the motion. `make_simulator` makes the simulator of a setup (a robot with a scenario),
-and `run_setup` runs one for the scenario's duration.
+A run advances in control periods; the instants between them are control ticks. At each tick the
+controller answers the state with a command; faults of joints that begin are applied; observers,
+such as the recorder, are given the command; the simulator advances by one control period; observers
+are given the events and the new state. `Stepper` advances from the command on, `drive` is the whole
+loop, and `simulate` also returns the motion. `make_simulator` makes the simulator of a setup (a
+robot with a scenario), and `run_setup` runs one for the scenario's duration.
 
 What follows a run is an `Observer`, what comes into it an `Inputs`, and what changes the simulator
 a `Proxy`, so that the loop needs no new case. The order within a tick and times by `tick_time` must
@@ -16,19 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from roboaccord.contract import Command, Event, Fault, RobotState, Trajectory
 from roboaccord.contract.checks import NANOSECONDS, check_state, count_steps, tick_time
-from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import AnySimulator, Controller, Engine, Inputs, Observer
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.engines import REFERENCE, spec
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines import REFERENCE, EngineSpec, spec
 from roboaccord.run.answer import answer, reset_controller
 from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import KeptMotion
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import TIMEOUT, Watch
+from roboaccord.scenario import TIMEOUT, Setup, Watch, make_controller
 from roboaccord.simulators.base import Simulator, check_simulator
 
 NO_INPUTS = Hold()  # no target, no switches, no faults
@@ -58,9 +54,14 @@ def simulate(
     motion = KeptMotion(simulator.joints)
     reset_controller(controller, seed)
     drive(
-        simulator=simulator, controller=controller, initial=initial, duration=duration,
-        control_period=control_period, inputs=inputs, observers=(motion, *observers),
-    )  # fmt: skip
+        simulator=simulator,
+        controller=controller,
+        initial=initial,
+        duration=duration,
+        control_period=control_period,
+        inputs=inputs,
+        observers=(motion, *observers),
+    )
     return motion.trajectory
 
 
@@ -83,7 +84,7 @@ def drive(
         initial: the state to start from.
         duration: length of the run [s], a whole number of control periods.
         control_period: [s], a whole number of the simulator's physics steps.
-        inputs: give targets for the controller, switches and faults, and can end the run.
+        inputs: targets for the controller, switches and faults; they can also end the run.
         observers: called with each state, command and event as they come.
         timeout: how long the controller may take for an answer [s of wall time].
 
@@ -132,18 +133,20 @@ class Stepper:
     ) -> None:
         count_steps(period, simulator.physics_step, "control period over physics step")
         self._simulator, self._initial, self._observers = simulator, initial, observers
-        self.period, self._period_ns = period, round(period * NANOSECONDS)
+        self.period = period
+        self._period_ns = round(period * NANOSECONDS)
         self._new_faults = list[Fault]()  # which begin with the next step
         self.tick, self.state = 0, initial
 
     def start(self, state: RobotState | None = None) -> None:
         """Put the simulator into the initial state, or into `state`; may be called again."""
-        self.tick, self.state = 0, self._simulator.reset(state or self._initial)
+        self.tick = 0
+        self.state = self._simulator.reset(state or self._initial)
         for observer in self._observers:
             observer.on_state(self.state)
 
     def fail(self, fault: Fault) -> None:
-        """Let a joint fail from the next step on."""
+        """Register a fault of a joint, which begins with the next step."""
         self._new_faults.append(fault)
 
     def step(self, command: Command) -> Sequence[Event]:
@@ -218,7 +221,11 @@ def run_setup(
     """Run a scenario for its duration with its own controller, or `controller` if it is given."""
     scenario = setup.scenario
     return simulate(
-        simulator=simulator, controller=controller or make_controller(setup),
-        initial=setup.initial, duration=scenario.duration,
-        control_period=scenario.control_period, seed=scenario.seed, observers=observers,
-    )  # fmt: skip
+        simulator=simulator,
+        controller=controller or make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )

@@ -1,5 +1,7 @@
 """The motion of a run: kept in memory, or hashed and measured block by block in constant memory.
 
+A motion is the sequence of states at the control ticks; a figure is a number that sums it up, such
+as the work of the joints. Both classes are observers, which a run calls with each state.
 `KeptMotion` keeps all states. `Motion` keeps BLOCK of them at a time, hashes them and passes them
 to a tally, an object that computes figures of a motion which comes in parts. `GeneralFigures` is
 the tally of the figures that every robot has; each robot has one of its own, and `Figures` is both.
@@ -17,27 +19,24 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from roboaccord.contract.checks import count_steps
-from roboaccord.contract.interfaces import Observer, Tally
+from roboaccord.contract import Event, Observer, Tally, Trajectory, count_steps
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
 BLOCK = 1000  # states of a block: 1 s of motion at 1 ms, 1.4 MB of the snake's 21 joints
 _NAMES_BY_UNIT = {
-    "J": ("work", "net_work"),
-    "N m": ("peak_effort",),
-    "N s": ("largest_impulse",),
-    "m/s": ("speed", "largest_slip"),
-    "rad": ("heading", "heading_overshoot", "heading_error_max"),
-    "s": ("held", "settling_time", "waypoints_time"),
-    "m": ("displacement_x", "displacement_y", "path_length", "closure", "largest_offset",
-          "travel_per_cycle", "travel_per_cycle_spread", "travel", "rise", "least_distance",
-          "tip_error"),
-    "1": ("grips",),
-}  # fmt: skip
-UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names}
-"""Units of the figures, by name."""
+    "J": "work net_work",
+    "N m": "peak_effort",
+    "N s": "largest_impulse",
+    "m/s": "speed largest_slip",
+    "rad": "heading heading_overshoot heading_error_max",
+    "s": "held settling_time waypoints_time",
+    "m": "displacement_x displacement_y path_length closure largest_offset travel_per_cycle "
+    "travel_per_cycle_spread travel rise least_distance tip_error",
+    "1": "grips",
+}
+# Units of the figures, by name.
+UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names.split()}
 
 
 def work_of(trajectory: Trajectory) -> float:
@@ -73,14 +72,17 @@ class GeneralFigures(Tally):
 
 
 class Figures(Tally):
-    """The general figures of a run and those of its robot, from parts of the motion."""
+    """The general figures of a run and those of its robot, from parts of the motion.
 
-    def __init__(self, setup: Setup) -> None:
-        self._tallies: list[Tally] = [GeneralFigures()]
-        scenario = setup.scenario
-        ticks = count_steps(scenario.duration, scenario.control_period, "duration")
-        if (robot_tally := setup.robot.tally(setup, ticks)) is not None:
-            self._tallies.append(robot_tally)
+    Args:
+        setup: robot and scenario.
+        ticks: number of control periods of the run; by default those of the scenario's duration.
+    """
+
+    def __init__(self, setup: Setup, ticks: int | None = None) -> None:
+        if ticks is None:
+            ticks = count_steps(setup.scenario.duration, setup.scenario.control_period, "duration")
+        self._tallies = [*filter(None, [GeneralFigures(), setup.robot.tally(setup, ticks)])]
 
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion."""
@@ -97,12 +99,9 @@ class Figures(Tally):
 
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
     """Return the general figures of a whole motion and those of its robot, by name."""
-    tallies = [GeneralFigures(), setup.robot.tally(setup, len(trajectory) - 1)]
-    figures: dict[str, float] = {}
-    for tally in filter(None, tallies):
-        tally.add(trajectory)
-        figures |= tally.figures(trajectory.events)
-    return figures
+    tally = Figures(setup, len(trajectory) - 1)
+    tally.add(trajectory)
+    return dict(tally.figures(trajectory.events))
 
 
 class KeptMotion(Observer):
@@ -151,19 +150,17 @@ class Motion(Observer):
         self, joints: Sequence[str], make_tally: Callable[[], Tally] | None = None
     ) -> None:
         self._joints, self._make_tally = joints, make_tally
-        self._tally: Tally | None
-        self._block: list[RobotState]
-        self._hashed: int  # number of states of the block that are already hashed and measured
-        self.states: int
-        self.divergence: str
-        self.events: list[Event]
         self.clear()
 
     def clear(self) -> None:
         """Begin a new motion."""
         self._tally = self._make_tally() if self._make_tally else None
-        self._hash, self._block, self._hashed = hashlib.sha256(), [], 0
-        self.states, self.divergence, self.events = 0, "", []
+        self._hash = hashlib.sha256()
+        self._block: list[RobotState] = []
+        self._hashed = 0  # number of states of the block that are already hashed and measured
+        self.states = 0
+        self.divergence = ""
+        self.events: list[Event] = []
 
     def on_state(self, state: RobotState) -> None:
         """Add the state of one control tick."""

@@ -18,10 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_inside, writing
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, Json, check_inside, writing
 
 
 def make_folder(top: Path, inside: Path | str = "") -> Path:
@@ -82,8 +79,6 @@ def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Json]]) 
 
 def write_columns(path: Path, table: Mapping[str, Array | NDArray[np.int64]]) -> None:
     """Write columns of equal length as CSV, with every digit of each number; NaN is left empty."""
-    rows = (
-        ["" if math.isnan(value) else repr(value.item()) for value in row]
-        for row in zip(*table.values(), strict=True)
-    )
-    write_rows(path, list(table), rows)
+    rows = zip(*table.values(), strict=True)
+    texts = (["" if math.isnan(v) else repr(v.item()) for v in row] for row in rows)
+    write_rows(path, list(table), texts)

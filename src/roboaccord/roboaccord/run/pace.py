@@ -1,7 +1,8 @@
 """The pace of a run by the wall clock: when each control tick is due.
 
-`Pace` is told of each tick, and waits until the next one is due. Pacing changes no figure, hash or
-bag; SHORTEST_LOOK and LONGEST_DELAY may be tuned (test_pace).
+A simulation runs as fast as it can, unless a person watches or drives it. `Pace` then makes it
+wait: called at each control tick, it waits until the next one is due. Pacing changes no figure,
+hash or bag; SHORTEST_LOOK and LONGEST_DELAY may be tuned (test_pace).
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import logging
 import time
 
 _log = logging.getLogger(__name__)
-# s: shortest time between two looks at the wall clock: a tick at 1 kHz, and no load
+# s: shortest time between two readings of the wall clock: a tick at 1 kHz, and no load.
 SHORTEST_LOOK = 1e-3
-# s: a shorter delay is caught up, which is hardly visible; a longer one moves the schedule
+# s: a shorter delay is caught up, which is hardly visible; a longer one moves the schedule.
 LONGEST_DELAY = 0.2
 
 

@@ -29,12 +29,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
-
-
 CONNECT_TIMEOUT = 10.0  # s to wait for a scheduler: far above the latency of a network
 
+# Client of the Dask cluster that is used; set by `on_cluster`, None outside of it.
 cluster: ContextVar[Client | None] = ContextVar("client", default=None)
-"""Client of the Dask cluster that is used; set by `on_cluster`, None outside of it."""
 # One piece at a time on a worker: engines do not support threads.
 _one_piece_lock = threading.Lock()
 
@@ -63,30 +61,25 @@ def run_pieces(
     Raises:
         AccordError: as `function` raises it, or if a worker dies.
     """
-    calls, results = dict(enumerate(arguments)), dict[int, T]()
-    for i, result in _run(function, calls, threads, workers) if calls else ():
+    calls = dict(enumerate(arguments))
+    if not calls:
+        return []
+    if client := cluster.get():
+        numbered_results = on_workers(client, function, calls, threads)
+    else:
+        workers = min(workers or cores(), len(calls))
+        numbered_results = _here(function, calls, threads, workers)
+    results = dict[int, T]()
+    for i, result in numbered_results:
         results[i] = result
         if done:
             done(result)
     return [results[i] for i in calls]
 
 
-def _run(
-    function: Callable[[*Ts], T],
-    calls: Mapping[int, tuple[*Ts]],
-    threads: bool,
-    workers: int | None,
-) -> Iterator[tuple[int, T]]:
-    """Yield number and result of each piece when it is done, wherever it runs."""
-    client = cluster.get()
-    if client:
-        return on_workers(client, function, calls, threads)
-    return _here(function, calls, threads, min(workers or cores(), len(calls)))
-
-
 @contextmanager
 def on_cluster(address: str) -> Iterator[None]:
-    """Let `run_pieces` use the workers of a Dask cluster.
+    """Run the pieces of the block, by `run_pieces`, on the workers of a Dask cluster.
 
     Args:
         address: of its scheduler, such as tcp://10.0.0.1:8786.
@@ -167,9 +160,8 @@ def on_workers(
     except AccordError:
         raise
     except ImportError as error:
-        raise AccordError(
-            f"a worker of the cluster lacks a library that this machine has: {error}"
-        ) from None
+        lack = f"a worker of the cluster lacks a library that this machine has: {error}"
+        raise AccordError(lack) from None
     except Exception as error:
         is_dask_error = type(error).__module__.startswith(("distributed", "concurrent.futures"))
         # The scheduler's message when workers have other code speaks of "deserialization".

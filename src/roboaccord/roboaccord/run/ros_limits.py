@@ -38,6 +38,6 @@ def check_room_for_ros(advice: str = "") -> None:
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ROS_FILES:
         raise AccordError(f"ROS opens {ROS_FILES} files: raise the limit with ulimit -n{advice}")
     if free < ROS_SHARED_MEMORY:
-        takes = f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory"
-        has = f"{SHARED_MEMORY} has {free // 1024} kB left"
-        raise AccordError(f"{takes}, and {has}: enlarge it{advice}")
+        needed = f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory"
+        available = f"{SHARED_MEMORY} has {free // 1024} kB left"
+        raise AccordError(f"{needed}, and {available}: enlarge it{advice}")

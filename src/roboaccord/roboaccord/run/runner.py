@@ -1,4 +1,4 @@
-"""A run of a scenario over a transport: what is asked for, and what comes back.
+"""A run of a scenario over a transport: the request for it, and its result.
 
 A transport is the way in which controller and simulator exchange states and commands. It is a
 function from `RunRequest` to `Run`, found by the entry point group `roboaccord.runners`;
@@ -20,21 +20,16 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
-from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
-from roboaccord.bag.reader import read_run
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.interfaces import Inputs, Observer
+from roboaccord.bag import ContactMarkers, contact_finder, read_run
+from roboaccord.contract import AccordError, Event, Inputs, Observer, Trajectory, check_known
 from roboaccord.contract.results import Drawn, Json, Quantity, Seconds
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.answer import reset_controller
 from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive, make_simulator
 from roboaccord.run.metrics import Figures, Motion
 from roboaccord.run.ros_limits import check_room_for_ros
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, make_controller
 from roboaccord.scenario.robot_file import remarks_on
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 GROUP = "roboaccord.runners"  # of entry points, by name of the transport
@@ -42,7 +37,7 @@ GROUP = "roboaccord.runners"  # of entry points, by name of the transport
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """What is asked of one run.
+    """Request for one run: robot, scenario, engine, inputs and observers.
 
     Args:
         setup: robot and scenario.
@@ -110,20 +105,29 @@ class Run(Drawn):
     def to_json(self) -> dict[str, Json]:
         """Return what `accord run --json` prints."""
         setup, motion, last = self.request.setup, self.motion, self.motion.last
-        final_base = {"position": last.position.tolist(), "orientation": last.orientation.tolist()}
+        final_state: dict[str, Json] = {
+            "time": last.time,
+            "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
+            "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
+            "base": {"position": last.position.tolist(), "orientation": last.orientation.tolist()},
+        }
         return {
-            "robot": setup.robot.name, "scenario": setup.scenario.name,
-            "engine": self.request.engine, "engine_version": self.engine_version,
-            "transport": self.transport, "duration": self.duration, "steps": motion.states - 1,
-            "wall_time": self.wall_time, "real_time_factor": self.speed,
-            "trajectory_sha256": motion.sha256, "bag": str(self.request.bag),
+            "robot": setup.robot.name,
+            "scenario": setup.scenario.name,
+            "engine": self.request.engine,
+            "engine_version": self.engine_version,
+            "transport": self.transport,
+            "duration": self.duration,
+            "steps": motion.states - 1,
+            "wall_time": self.wall_time,
+            "real_time_factor": self.speed,
+            "trajectory_sha256": motion.sha256,
+            "bag": str(self.request.bag),
             "events": [_event_data(event) for event in motion.events],
-            "final": {
-                "time": last.time, "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
-                "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)), "base": final_base,
-            },
-            "metrics": dict(motion.figures()), **model_of(setup),
-        }  # fmt: skip
+            "final": final_state,
+            "metrics": dict(motion.figures()),
+            **model_of(setup),
+        }
 
 
 def _event_data(event: Event) -> dict[str, Json]:
@@ -138,31 +142,34 @@ def model_of(setup: Setup) -> dict[str, Json]:
     return {"model": dict(remarks)} if remarks else {}
 
 
+# A transport: it makes the run that is asked for, records it in a bag, and returns it.
 Runner = Callable[[RunRequest], Run]
-"""A transport: it makes the run that is asked for, records it in a bag, and returns it."""
 
 
 def run_direct(request: RunRequest) -> Run:
     """Run in this process, without ROS, and record the run in its bag."""
     from roboaccord.bag.writer import BagWriter
 
-    setup = request.setup
-    scenario = setup.scenario
+    setup, scenario = request.setup, request.setup.scenario
     simulator = request.wrap(make_simulator(setup, request.engine))
     controller = make_controller(setup, request.controller, timeout=request.start_timeout)
     motion = Motion(simulator.joints, partial(Figures, setup))
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
         find_contacts = contact_finder(setup, simulator)
         markers = [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         reset_controller(controller, scenario.seed, request.start_timeout)
         drive(
-            simulator=simulator, controller=controller, initial=setup.initial,
-            duration=scenario.duration, control_period=scenario.control_period,
-            inputs=Announced(request.inputs, bag.write_target), timeout=request.timeout,
+            simulator=simulator,
+            controller=controller,
+            initial=setup.initial,
+            duration=scenario.duration,
+            control_period=scenario.control_period,
+            inputs=Announced(request.inputs, bag.write_target),
+            timeout=request.timeout,
             observers=(bag, motion, *markers, *request.observers),
-        )  # fmt: skip
-        wall_time = time.perf_counter() - started
+        )
+        wall_time = time.perf_counter() - start_time
         bag.finish(motion.sha256)
     return Run(request, motion, simulator.version, "direct", wall_time)
 
@@ -185,6 +192,6 @@ def find_runner(transport: str) -> Runner:
         reason = f"has no wheel for this machine ({platform.machine()}) or is not installed"
         if error.path:  # a shared library cannot be loaded: its loader states why
             reason = "cannot be loaded: " + error.msg.partition("\n")[0]
-        need = f"transport {transport} needs {error.name}, which {reason}"
-        raise AccordError(f"{need}; use --transport direct") from None
+        needed = f"transport {transport} needs {error.name}, which {reason}"
+        raise AccordError(f"{needed}; use --transport direct") from None
     return runner

@@ -1,10 +1,12 @@
 """Run one scenario from many seeds, in several engines and at several physics steps.
 
-`sweep` runs every combination in parallel (run/pieces.py) and returns a `Cell` for each engine and
-physics step, with the chosen figure of each seed and its statistics (numerics/statistics.py). What
-a seed changes is stated in the scenario, such as `initial.spread_q`. Seeds count from 0, so that a
-longer sweep includes a shorter one. Fields of `Cell` are keys of the JSON of `accord sweep`: they
-stay, and others may be added with a default.
+A sweep shows how a figure of a run, such as the distance travelled, depends on chance, on the
+engine and on the physics step. `sweep` runs every combination in parallel (run/pieces.py) and
+returns a `Cell` for each engine and physics step, with the figure of each seed and its statistics
+(numerics/statistics.py). Which initial values a seed changes is stated in the scenario, by keys
+such as `initial.spread_q`. Seeds count from 0, so that a longer sweep includes a shorter one.
+Fields of `Cell` are keys of the JSON of `accord sweep`: they stay, and others may be added with a
+default.
 """
 
 from __future__ import annotations
@@ -15,16 +17,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
+from roboaccord.contract import INLINE, LEFT_OUT, Engine, Json, Seconds
 from roboaccord.contract.errors import AccordError, DivergedError, check_known
-from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import INLINE, LEFT_OUT, Json, Seconds
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_scenario
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,7 @@ def sweep(
     jobs = (SweepJob(*combination) for combination in product(by_name, steps, range(seeds)))
     calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
     runs = run_pieces(_run, calls, workers=workers, done=lambda run: done(*run.job))
+    # The seed is the last factor of the product: the runs of a cell follow each other.
     return [_cell_of(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
 
 

@@ -1,11 +1,11 @@
 """Versions of the software that results depend on, and a digest of the code of all packages.
 
-Four lists are made here, each for one reader: `versions_of` is written into a run's bag,
-`made_with` onto the page of a result, `libraries` lists distributions whose versions can change
-figures, and `software` is what files of results and workers of a cluster compare, so that results
-of other code are not reused. The digest covers modules, docstrings included, and the data in the
-folders DATA_FOLDERS of each package; what it covers must stay, or old results would pass for new
-ones (test_pieces).
+Four lists are made here: `versions_of` for reports of cross-checks and of studies, `made_with` for
+the page of a figure, `libraries` has the distributions whose versions can change figures, and
+`software` is compared by files of results and by workers of a cluster, so that results of other
+code are not reused. The digest covers modules, docstrings included, and the data in the folders
+DATA_FOLDERS of each package; what it covers must stay, or old results would be taken for new ones
+(test_pieces).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CORE = __name__.partition(".")[0]  # "roboaccord"
 
 
 def versions_of(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str, str]:
-    """Return versions for a bag: Python, the core, the robot's package and the simulators."""
+    """Return the versions of Python, the core, the robot's package and the simulators, by name."""
     versions = {"python": platform.python_version(), "platform": platform.platform()}
     for name in ("roboaccord", setup.robot.package, "numpy", "numba", "rclpy"):
         versions[name] = distribution_version(name)
@@ -42,11 +42,8 @@ def versions_of(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str,
 
 def made_with(*names: str) -> dict[str, str]:
     """Return the versions of Python, the core, NumPy and the named distributions, for a page."""
-    distributions = ("roboaccord", *names, "numpy")
-    return {
-        "python": platform.python_version(),
-        **{n: distribution_version(n) for n in distributions},
-    }
+    versions = {name: distribution_version(name) for name in ("roboaccord", *names, "numpy")}
+    return {"python": platform.python_version(), **versions}
 
 
 @cache
@@ -68,8 +65,8 @@ def libraries() -> tuple[str, ...]:
 
 @cache
 def software() -> dict[str, str]:
-    """Return what results are compared by: versions of Python and `libraries`, and the digest."""
-    # Results do not depend on its patch level.
+    """Return the versions of Python and of `libraries`, and the digest of the code, by name."""
+    # Results do not depend on the patch level of Python.
     versions = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in libraries():
         with suppress(PackageNotFoundError):

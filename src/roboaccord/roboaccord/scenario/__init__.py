@@ -1,4 +1,4 @@
-"""What is run: robots, scenarios, and the setup that brings the two together.
+"""Robots, scenarios, and the setup that brings the two together: everything that a run needs.
 
 Inside are: `Robot` and `Setup` (setup), robots by name (installed) and robots that are files
 (robot_file); scenarios as data (scenario, keys), as files (files, paths, catalogue) and by name

@@ -1,9 +1,9 @@
 """A pinhole camera, and the view of a robot at the start of its scenario.
 
-`Camera` projects points of the world to pixels. `start_view` finds the target and the distance from
-which the robot fills a given share of the picture: it moves the target to the middle of the
-projected robot, and the distance is found by bisection. Films, the browser view and Gazebo's window
-start with it; the shares and angles below are matters of taste (test_shared).
+`Camera` projects points of the world to pixels. `start_view` chooses a `View`: the target of the
+camera and the distance from which the robot fills a given share of the picture. It moves the target
+to the middle of the projected robot, and finds the distance by bisection. Films, the browser view
+and Gazebo's window start with it; the shares and angles below are matters of taste (test_shared).
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.description.scene import Scene
-from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
+from roboaccord.description import BACKDROPS, TERRAIN, WALL, Scene
 from roboaccord.scenario.setup import Setup
 
-# share of the picture's width that the robot spans on level ground: by eye, with room to move
+# Share of the picture's width that the robot spans, chosen by eye: on level ground, with room to
+# move, and on terrain, of which more is to be seen.
 SHARE = 0.52
-SHARE_ON_TERRAIN = 0.2  # the same on terrain, of which more is to be seen: by eye
-# On level ground, about the axes of the world: by eye, much as in report/drawing.py.
+SHARE_ON_TERRAIN = 0.2
+# Direction of the camera about the axes of the world [rad], chosen by eye: on level ground, much as
+# in report/drawing.py; on terrain, whose hollows are to be seen.
 AZIMUTH, ELEVATION = (math.radians(-62.0), math.radians(25.0))
-STEEP = math.radians(40.0)  # elevation on terrain: one looks into its hollows: by eye
-# Azimuth and elevation in front of a wall, the y-z plane: by eye.
+ELEVATION_ON_TERRAIN = math.radians(40.0)
+# The same in front of a wall, which is the y-z plane: azimuth and elevation.
 ASIDE, ABOVE = (math.radians(-10.0), math.radians(5.0))
 CENTRINGS = 4  # iterations that centre the robot to less than a pixel
-HALVINGS = 40  # bisections of the interval of distances: 2^-40 = 1e-12 of it is left
+HALVINGS = 40  # bisections of the interval of distances, to 2^-40 = 1e-12 of it
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """What a camera looks at (3,) [m], and from where: distance [m] and angles [rad]."""
+    """Target of a camera (3,) [m], and its distance [m] and direction [rad] from there."""
 
     target: Array
     distance: float
@@ -95,8 +96,9 @@ class View:
     @property
     def direction(self) -> Array:
         """Unit vector from the target to the camera (3,)."""
-        level, up = math.cos(self.elevation), math.sin(self.elevation)
-        return np.array([level * math.cos(self.azimuth), level * math.sin(self.azimuth), up])
+        horizontal, vertical = math.cos(self.elevation), math.sin(self.elevation)
+        x, y = horizontal * math.cos(self.azimuth), horizontal * math.sin(self.azimuth)
+        return np.array([x, y, vertical])
 
 
 def start_view(setup: Setup, half: float) -> View:
@@ -112,7 +114,7 @@ def start_view(setup: Setup, half: float) -> View:
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
     angles, share = (AZIMUTH, ELEVATION), SHARE
     if TERRAIN in surroundings:
-        angles, share = (AZIMUTH, STEEP), SHARE_ON_TERRAIN
+        angles, share = (AZIMUTH, ELEVATION_ON_TERRAIN), SHARE_ON_TERRAIN
     elif WALL in surroundings:
         angles = ASIDE, ABOVE
     direction = View(target, 1.0, *angles).direction

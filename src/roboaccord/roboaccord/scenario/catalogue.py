@@ -1,7 +1,8 @@
 """The robots that are installed and their scenarios, as `accord list` prints them.
 
-`read_catalogue` returns a row (`Listed`) for each scenario. A package that is broken does not hide
-the others: its error is listed instead (test_commands). A new column is a field of `Listed`.
+A scenario is an experiment that is shipped with a robot. `read_catalogue` returns a row (`Listed`)
+for each. A package that is broken does not hide the others: its error is listed instead
+(test_commands). A new column is a field of `Listed`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def _scenario_rows(name: str) -> list[Listed]:
     Raises:
         AccordError: if its package cannot be loaded, or a scenario cannot be read.
     """
-    robot, rows = find_robot(name), []
+    robot = find_robot(name)
+    rows = []
     for scenario in scenario_names(robot.package):
         data = read_scenario(shipped_file(robot.package, robot.name, scenario))
         controller = data.get("controller", {}).get("name", "none")

@@ -1,11 +1,13 @@
 """Make the controller of a scenario, or a user's own.
 
-A scenario names its controller; its class comes from the robot (`controllers`) or from another
+A controller answers each state of the robot with a command, such as the efforts of its joints. A
+scenario names its controller; its class comes from the robot (`controllers`) or from another
 package (entry points `roboaccord.controllers`); `none` is the only one that is made here. The other
-keys beside `name` are arguments of the class, except `friction`, which the setup has. A user's own
-`module:name` is imported from the current folder. For that, `_CurrentFolderFinder` is added to
-Python's finders of modules; it must serve that module and its own imports alone, or a file in the
-folder could hide a library's module.
+keys beside `name` are arguments of the class, except `friction`, which the setup has.
+
+A user's own `module:name` is imported from the current folder. For that, `_CurrentFolderFinder` is
+added to Python's finders of modules; it must serve that module and its own imports alone, or a file
+in the folder could hide a library's module.
 """
 
 from __future__ import annotations
@@ -21,10 +23,8 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.interfaces import Controller
-from roboaccord.contract.plugins import NotInstalledError, added, lacking, load
-from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract import AccordError, Command, Controller, RobotState, Target, plugins
+from roboaccord.contract.errors import check_known
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
@@ -37,7 +37,7 @@ class Passive:
         self._command = Command(np.zeros(len(setup.joints)))
 
     def reset(self, seed: int) -> None:
-        """Do nothing: there is nothing to forget."""
+        """Do nothing: the controller has no state."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return zero efforts."""
@@ -61,7 +61,16 @@ def make_controller(
     """
     name, keys = _name_and_keys(setup)
     with starting("controller", timeout):
-        return _make_controller(setup.assumed, custom, name, keys)
+        factory = _import_factory(custom) if custom else shipped_factory(setup, name)
+        if custom:
+            accepted = inspect.signature(factory).parameters
+            known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
+            check_known(f"controller {custom} has no key ", keys, known)
+            keys = {key: value for key, value in keys.items() if key in accepted}
+        controller = build(factory, setup.assumed, keys, "controller")
+        if not isinstance(controller, Controller):
+            raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
+    return controller
 
 
 def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
@@ -69,22 +78,6 @@ def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
     keys = dict(setup.scenario.controller)
     keys.pop("friction", None)  # it is in `Setup.assumed`
     return keys.pop("name", "none"), keys
-
-
-def _make_controller(setup: Setup, custom: str, name: str, keys: dict[str, Any]) -> Controller:
-    """Make a custom controller, or the one called `name`, with the keys of the scenario."""
-    if custom:
-        factory = _import_factory(custom)
-        accepted = inspect.signature(factory).parameters
-        known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
-        check_known(f"controller {custom} has no key ", keys, known)
-        keys = {key: value for key, value in keys.items() if key in accepted}
-    else:
-        factory = shipped_factory(setup, name)
-    controller = build(factory, setup, keys, "controller")
-    if not isinstance(controller, Controller):
-        raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
-    return controller
 
 
 def check_controller(setup: Setup, custom: str = "") -> None:
@@ -129,11 +122,12 @@ def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> A
     Raises:
         AccordError: for an unknown name; NotInstalledError if its package is not installed.
     """
-    installed = added("controllers", robot)
-    if name not in installed and (line := lacking("controllers", f"{robot}.{name}", name)):
-        raise NotInstalledError(line)
+    installed = plugins.added("controllers", robot)
+    advice = plugins.lacking("controllers", f"{robot}.{name}", name)
+    if name not in installed and advice:
+        raise plugins.NotInstalledError(advice)
     check_known(what, name, [*others, *installed])
-    return load("controllers", f"{robot}.{name}")
+    return plugins.load("controllers", f"{robot}.{name}")
 
 
 def _import_factory(path: str) -> Callable[..., Any]:

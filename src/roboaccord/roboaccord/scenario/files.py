@@ -1,10 +1,13 @@
 """Scenario files: found, read from YAML, changed by KEY=VALUE, and checked.
 
-`load_scenario` reads a file of a package or of a user, merges it into the file that its key
-`extends` names, applies the changes of `--set`, and lets `make_scenario` check keys, types, numbers
-and periods. Every error is one line that names the key. Keys are fields of `Scenario` in
-scenario.py; a key that names a path is listed in paths.py, too. `extends`, KEY=VALUE and dots into
-nested keys are in files and scripts of users, and stay (test_scenario).
+A scenario is one complete experiment with a robot: initial state, controller, friction, duration
+and so on. `load_scenario` reads a file of a package or of a user, merges it into the file that its
+key `extends` names, applies the changes of the option `--set`, and lets `make_scenario` check keys,
+types, numbers and periods. Every error is one line that names the key.
+
+Keys are fields of `Scenario` in scenario.py; a key that names a path is listed in paths.py, too.
+`extends`, KEY=VALUE and dots into nested keys are in files and scripts of users, and stay
+(test_scenario).
 """
 
 from __future__ import annotations
@@ -18,9 +21,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from roboaccord.contract.checks import count_steps
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.plugins import entries, lacking
+from roboaccord.contract import AccordError, count_steps, did_you_mean, plugins
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
@@ -29,7 +30,8 @@ from roboaccord.scenario.scenario import ONE_STEP, Scenario
 from roboaccord.scenario.setup import find_robot
 
 LARGEST = 1e12  # largest number, in SI units; products of larger ones lose their meaning in float64
-LONGEST = 100  # characters of a name; folders are named by it, and file systems allow 255 bytes
+# Characters of a name at most; folders are named by it, and file systems allow 255 bytes.
+LONGEST = 100
 
 
 def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = ()) -> Scenario:
@@ -107,10 +109,9 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     assumed = scenario.controller.get("friction", {})
     if not isinstance(assumed, dict):
         raise AccordError(f"controller.friction: {assumed!r} has none of the keys of friction")
-    sections = {"controller.name": scenario.controller, "friction.law": scenario.friction}
-    for key, section in {**sections, "controller.friction.law": assumed}.items():
-        if not isinstance(value := section.get(key.rpartition(".")[2], ""), str):
-            raise AccordError(f"{key}: {value!r} is not a name")
+    _check_name("controller.name", scenario.controller.get("name", ""))
+    _check_name("friction.law", scenario.friction.get("law", ""))
+    _check_name("controller.friction.law", assumed.get("law", ""))
     one_step = scenario.crosscheck.tolerances.one_step
     if isinstance(one_step, float) and not 0.0 < one_step <= ONE_STEP:
         form = f"above 0 and at most {ONE_STEP:g}, or {{limit: NUMBER, reason: TEXT}}"
@@ -118,6 +119,12 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
     return scenario
+
+
+def _check_name(key: str, name: object) -> None:
+    """Refuse the value of a key that must be a name, and is not a text."""
+    if not isinstance(name, str):
+        raise AccordError(f"{key}: {name!r} is not a name")
 
 
 def _validate(data: Mapping[str, Any]) -> Scenario:
@@ -147,7 +154,7 @@ def _hint(key: str, data: Mapping[str, Any]) -> str:
     """Return a hint for an unknown key: the section that has it, or a key spelled like it."""
     sections = {**Scenario(robot="any").data(), **data}
     with suppress(AccordError):
-        robot = find_robot(str(data.get("robot")), "", "a file")  # not opened
+        robot = find_robot(str(data.get("robot")), "", "a file")  # a robot's file is not opened
         sections["parameters"] = parameter_file(robot.package)
     for section, keys in sections.items():
         if isinstance(keys, Mapping) and key in keys:
@@ -188,7 +195,7 @@ def scenario_names(package: str) -> list[str]:
 def _shipped_files(package: str) -> dict[str, Path]:
     """Return the files of a package's scenarios, with those that other packages add, by name."""
     folders = [share(package) / "scenarios"]
-    if entry := entries("scenarios").get(package):
+    if entry := plugins.entries("scenarios").get(package):
         folders.append(share(entry.value) / "scenarios" / package)
     return {path.stem: path for folder in folders for path in folder.glob("*.yaml")}
 
@@ -224,7 +231,7 @@ def shipped_file(package: str, robot: str, name: str) -> Path:
     """
     files = _shipped_files(package)
     if name not in files:
-        if line := lacking("scenarios", f"{package}.{name}", f"{robot} {name}"):
+        if line := plugins.lacking("scenarios", f"{package}.{name}", f"{robot} {name}"):
             raise AccordError(line)
         raise AccordError(f"{robot} has no scenario {name}{did_you_mean(name, files)}")
     return files[name]

@@ -1,8 +1,9 @@
 """The friction that a robot has in Gazebo, where links may touch the ground with other shapes.
 
-Which shapes there are, and the friction law of each, is stated by the robot
-(`GazeboHooks.contact_shapes`). Cross-checks of recorded runs compare with the setup that is made
-here (test_gazebo_twin).
+In Gazebo a robot may touch the ground with spheres, say, instead of its links' true shapes, and
+then has another law of friction. The shapes, and the law of each, are stated by the robot
+(`GazeboHooks.contact_shapes`). Cross-checks of runs that were recorded in Gazebo compare with the
+setup that `by_contacts` makes (test_gazebo_twin).
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """The initial state of a scenario, and the check of its faults.
 
-`initial_state` makes the state that the key `initial` describes; the robot may complete it by
-`Robot.initial`. `check_fault` and `freeze_at_start` deal with faults of joints (contract/fault.py).
+A scenario describes one experiment with a robot. `initial_state` makes the state that its key
+`initial` describes; the robot may complete it by `Robot.initial`. `check_fault` and
+`freeze_at_start` are for faults of joints (contract/fault.py): one that is frozen from the start
+begins at its angle, at rest.
+
 A new key is a field of `Initial` in scenario.py, and enters the state here; what only one robot
 needs goes into its `Robot.initial` (test_scenario).
 """
@@ -13,9 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.fault import Fault, check_joint
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import AccordError, Array, Fault, RobotState, check_joint, check_known
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import rpy_quaternion
 from roboaccord.scenario.scenario import Scenario
@@ -34,14 +35,16 @@ def initial_state(
     Raises:
         AccordError: for an unknown joint or switch, or an angle or rate that is not a number.
     """
-    initial, n = scenario.initial, len(joints)
+    initial = scenario.initial
+    n = len(joints)
     check_known("unknown key initial.switches.", initial.switches, switches)
     # Random deviations of the angles, by seed.
     spread = np.zeros(n)
     if initial.spread_q:
         rng = np.random.default_rng(scenario.seed)
         spread = rng.uniform(-initial.spread_q, initial.spread_q, n)
-    q, qd = _by_joint(initial.q, joints, "initial.q"), _by_joint(initial.qd, joints, "initial.qd")
+    q = _by_joint(initial.q, joints, "initial.q")
+    qd = _by_joint(initial.qd, joints, "initial.qd")
     orientation = rpy_quaternion(initial.roll, initial.pitch, initial.yaw)
     base = np.array(initial.position), orientation, np.array(initial.twist)
     return RobotState(0.0, q + spread, qd, np.zeros(n), *base, {**switches, **initial.switches})
@@ -69,11 +72,10 @@ def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
 def freeze_at_start(
     state: RobotState, faults: Sequence[Fault], joints: Sequence[str]
 ) -> RobotState:
-    """Return a state in which joints that are frozen from the start are there, and at rest."""
-    if not faults:
-        return state
+    """Return a state with joints that are frozen from the start at their angles, and at rest."""
     q, qd = np.array(state.q), np.array(state.qd)
     for fault in faults:
         if fault.angle is not None:
-            q[joints.index(fault.joint)], qd[joints.index(fault.joint)] = fault.angle, 0.0
+            joint = joints.index(fault.joint)
+            q[joint], qd[joint] = fault.angle, 0.0
     return replace(state, q=q, qd=qd)

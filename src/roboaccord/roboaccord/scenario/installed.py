@@ -11,8 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.plugins import entries, lacking
+from roboaccord.contract import AccordError, did_you_mean, plugins
 from roboaccord.scenario.user_code import line_of, place_of
 
 GROUP = "robots"  # group of entry points, by name of the robot
@@ -22,17 +21,17 @@ RELEASED = "released"  # scenario of a robot that is a file, if none is named
 
 def robot_names() -> list[str]:
     """Return the sorted names of the installed robots."""
-    return sorted(entries(GROUP))
+    return sorted(plugins.entries(GROUP))
 
 
 def is_file(name: str) -> bool:
     """Return whether the name of a robot is the path of a file, by its ending."""
-    return Path(name).suffix[1:] in entries(FILES)
+    return Path(name).suffix[1:] in plugins.entries(FILES)
 
 
 def package_of(name: str) -> str:
     """Return the package of a robot without importing it; "" for an unknown robot."""
-    entry = entries(GROUP).get(name.replace("-", "_"))
+    entry = plugins.entries(GROUP).get(name.replace("-", "_"))
     return entry.module.partition(".")[0] if entry else ""
 
 
@@ -49,12 +48,12 @@ def load_robot(name: str, *recorded: str) -> Any:
     """
     if is_file(name):
         ending = "urdf" if recorded else Path(name).suffix[1:]
-        return entries(FILES)[ending].load()(Path(name), *recorded)
+        return plugins.entries(FILES)[ending].load()(Path(name), *recorded)
     key = name.replace("-", "_")
-    entry = entries(GROUP).get(key)
+    entry = plugins.entries(GROUP).get(key)
     if entry is None:
         hint = did_you_mean(key, robot_names())
-        raise AccordError(lacking(GROUP, key) or f"unknown robot {name}{hint}")
+        raise AccordError(plugins.lacking(GROUP, key) or f"unknown robot {name}{hint}")
     try:
         return entry.load()
     except AccordError:

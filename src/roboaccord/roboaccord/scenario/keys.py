@@ -1,10 +1,11 @@
-"""The keys of a scenario with type, unit, default and meaning, as `accord scenario` has them.
+"""The keys of a scenario with type, unit, default and meaning, as `accord scenario` lists them.
 
-Nothing is written down twice: names, types and units are read from the models of scenario.py and
-from the parameters of controllers, friction laws and terrains, and the meanings from their
-docstrings (`Args:`). To describe a key better, edit those. `_SPECIAL` has the sections whose keys
-depend on the scenario, such as those of its controller. Each key is written so that `--set` reads
-it back (test_scenario_keys).
+A scenario is a mapping of keys, some of them sections with keys of their own, such as `controller`.
+`keys_of` lists them all. Nothing is written down twice: names, types and units are read from the
+models of scenario.py and from the parameters of controllers, friction laws and terrains, and the
+meanings from their docstrings (`Args:`). To describe a key better, edit those. `_SPECIAL` has the
+sections whose keys depend on the scenario. Values are written in YAML, so that `--set` reads each
+back (test_scenario_keys).
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ T = TypeVar("T")
 REQUIRED = "required"  # in place of a default
 # An entry of `Args:`: "name, name: meaning", with indented lines below it.
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
-_TYPE_NAMES: Mapping[Any, str] = {  # of types that Python would print badly
+# Texts for types whose names in Python mean nothing to a user.
+_TYPE_NAMES: Mapping[Any, str] = {
     Allowance: "{limit: float, reason: str, period: float}",
     StatisticsSpec: "{figure: str, seeds: int}",
     NoneType: "None",
@@ -113,16 +115,17 @@ def _model_keys(
         if name not in data:
             continue
         key, value = f"{prefix}{name}", data[name]
-        inner = [t for t in (hint, *typing.get_args(hint)) if _is_model(t) and t is not Allowance]
-        if inner and isinstance(value, dict):
+        types = (hint, *typing.get_args(hint))
+        models = [kind for kind in types if _is_model(kind) and kind is not Allowance]
+        if models and isinstance(value, dict):
             section = default.get(name)
             defaults = section if isinstance(section, dict) else {}
-            yield from _model_keys(inner[0], f"{key}.", value, defaults, setup)
-        elif special := _SPECIAL.get(key):
-            yield from special(setup)
+            yield from _model_keys(models[0], f"{key}.", value, defaults, setup)
+        elif key in _SPECIAL:
+            yield from _SPECIAL[key](setup)
         else:
-            text, meaning = in_yaml(default.get(name, value)), meanings.get(name, "")
-            yield Key(key, _type_text(hint), unit_in(hint), text, in_yaml(value), meaning)
+            default_text, meaning = in_yaml(default.get(name, value)), meanings.get(name, "")
+            yield Key(key, _type_text(hint), unit_in(hint), default_text, in_yaml(value), meaning)
 
 
 def _is_model(kind: type) -> bool:
@@ -132,17 +135,19 @@ def _is_model(kind: type) -> bool:
 
 def _type_text(kind: Any) -> str:
     """Return a type as it is written in Python, without modules and annotations."""
-    origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if parts == typing.get_args(Base):
-        return " | ".join(parts)
-    if kind in _TYPE_NAMES or origin is typing.Annotated:
-        return _TYPE_NAMES.get(kind) or _type_text(parts[0])
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if arguments == typing.get_args(Base):
+        return " | ".join(arguments)
+    if kind in _TYPE_NAMES:
+        return _TYPE_NAMES[kind]
+    if origin is typing.Annotated:
+        return _type_text(arguments[0])
     if origin in (typing.Union, UnionType):
-        return " | ".join(map(_type_text, parts))
+        return " | ".join(map(_type_text, arguments))
     if origin is typing.Literal:
         return "str"
     name: str = (origin or kind).__name__
-    return f"{name}[{', '.join(map(_type_text, parts))}]" if parts else name
+    return f"{name}[{', '.join(map(_type_text, arguments))}]" if arguments else name
 
 
 def _meanings(factory: Callable[..., T]) -> dict[str, str]:
@@ -165,7 +170,8 @@ def _factory_keys(
         factory: class or function that is called with the keys.
         section: values in the scenario.
     """
-    meanings, module_names = _meanings(factory), vars(sys.modules[factory.__module__])
+    meanings = _meanings(factory)
+    module_names = vars(sys.modules[factory.__module__])
     for name, parameter in inspect.signature(factory).parameters.items():
         if name in ("self", "setup"):
             continue
@@ -175,31 +181,33 @@ def _factory_keys(
             hint = typing.get_type_hints(annotated, module_names, include_extras=True)[name]
             unit = unit_in(hint)
             kind = _type_text(hint) if unit else kind
-        missing = parameter.default is inspect.Parameter.empty
-        default = REQUIRED if missing else in_yaml(parameter.default)
+        is_required = parameter.default is inspect.Parameter.empty
+        default = REQUIRED if is_required else in_yaml(parameter.default)
         value = in_yaml(section[name]) if name in section else default
         yield Key(f"{prefix}.{name}", kind, unit, default, value, meanings.get(name, ""))
 
 
 def _controller(setup: Setup) -> Iterator[Key]:
     """Yield the keys of the section `controller`."""
-    spec = setup.scenario.controller
-    name, names = spec.get("name", "none"), ["none", *setup.robot.controllers]
-    yield Key("controller.name", " | ".join(names), "", "none", name, "of the controller")
-    yield from _factory_keys("controller", shipped_factory(setup, name), spec)
+    section = setup.scenario.controller
+    name = section.get("name", "none")
+    choice = " | ".join(["none", *setup.robot.controllers])
+    yield Key("controller.name", choice, "", "none", name, "of the controller")
+    yield from _factory_keys("controller", shipped_factory(setup, name), section)
     if setup.robot.friction_laws:
-        kind, value = "dict[str, Any]", in_yaml(spec.get("friction", {}))
+        value = in_yaml(section.get("friction", {}))
         meaning = "that the controller assumes: `law` and its keys, or changes of the scenario's"
-        yield Key("controller.friction", kind, "", "{}", value, meaning)
+        yield Key("controller.friction", "dict[str, Any]", "", "{}", value, meaning)
 
 
 def _friction(setup: Setup) -> Iterator[Key]:
     """Yield the keys of the section `friction`."""
-    spec, laws = setup.scenario.friction, setup.robot.friction_laws
-    law = spec.get("law", "none")
+    section = setup.scenario.friction
+    laws = setup.robot.friction_laws
+    law = section.get("law", "none")
     yield Key("friction.law", " | ".join(["none", *laws]), "", "none", law, "of friction")
     if law != "none":
-        yield from _factory_keys("friction", laws[law], spec)
+        yield from _factory_keys("friction", laws[law], section)
 
 
 def _terrain(setup: Setup) -> Iterator[Key]:
@@ -213,14 +221,16 @@ def _parameters(setup: Setup) -> Iterator[Key]:
     hints = typing.get_type_hints(setup.robot.parameters)
     for name, entry in parameter_file(setup.robot.package).items():
         kind = "int" if hints.get(name) is int else "float"
+        default = in_yaml(entry["value"])
         value = in_yaml(setup.scenario.parameters.get(name, entry["value"]))
         unit = str(entry.get("unit", ""))
         unit = "" if unit == "1" else unit
-        meaning = str(entry.get("source", ""))
-        yield Key(f"parameters.{name}", kind, unit, in_yaml(entry["value"]), value, meaning)
+        yield Key(f"parameters.{name}", kind, unit, default, value, str(entry.get("source", "")))
 
 
 _SPECIAL: Mapping[str, Callable[[Setup], Iterator[Key]]] = {
-    "controller": _controller, "friction": _friction,
-    "terrain": _terrain, "parameters": _parameters,
-}  # fmt: skip
+    "controller": _controller,
+    "friction": _friction,
+    "terrain": _terrain,
+    "parameters": _parameters,
+}

@@ -1,7 +1,8 @@
 """The paths that a scenario names: which keys have them, and who may name them.
 
-A bag or a message is data: nothing that it names may be opened. So only a command line may name a
-path (`check_paths`), and every key that has one must be listed in PATHS (test_bag_is_data).
+A scenario may come from a bag (a recording) or a message, that is, from anybody, and no file that
+such data name may be opened. So only a command line may name a path (`check_paths`), and every key
+whose value is a path must be listed in PATHS (test_bag_is_data).
 """
 
 from __future__ import annotations

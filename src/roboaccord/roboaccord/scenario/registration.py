@@ -1,8 +1,9 @@
 """Tables of a robot's registration: topics on which people drive it, and its commands.
 
-A robot's class has them as `input_topics` and `cli`; bag/topics.py and cli/main.py use them. For
-instance, `commands_of("snake", {"gaits": "gait optimise"})` says that `accord snake gait` is the
-function `gait_command` of snake/cli/gaits.py. A table may get a field with a default.
+A robot is registered by a class that derives from `Robot` (setup.py), which has these tables as
+`input_topics` and `cli`; bag/topics.py and cli/groups.py use them. For instance,
+`commands_of("snake", {"gaits": "gait optimise"})` states that `accord snake gait` is the function
+`gait_command` of snake/cli/gaits.py. A table may get a field with a default.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ class InputTopics(NamedTuple):
 
 
 def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
-    """Return a robot's commands for `Robot.cli`; command NAME is the function `NAME_command`.
+    """Return the commands of a package by name; command NAME is the function `NAME_command`.
 
     Args:
-        package: of the robot, with the commands in its folder `cli`.
+        package: of a robot, or the core, with the commands in its folder `cli`.
         modules: {module: names of its commands, separated by blanks}.
     """
     return {
-        name: f"{package}.cli.{module}:{name}_command"
+        name: f"{package}.cli.{module}:{name.replace('-', '_')}_command"
         for module, names in modules.items()
         for name in names.split()
     }

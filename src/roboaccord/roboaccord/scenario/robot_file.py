@@ -1,9 +1,9 @@
 """RobotFile: the base class of robots that are a user's file, such as URDF, not a package.
 
-It adds to `Robot`, which every robot derives from, the questions that only a file can answer: does
-its base float, how does it name its links, which limits does it state? The core's implementation is
+It adds to `Robot`, from which every robot derives, methods for what only a file can state: whether
+its base floats, the names of its links, the limits of its joints. The core's implementation is
 `FileRobot` in robots/file.py; other packages add theirs by the entry points of `installed.FILES`.
-A question that any robot can answer belongs into `Robot`.
+A method for any robot belongs into `Robot`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Controllers that are servos of joints, and the control periods at which one becomes unstable.
 
-A servo gives efforts from stiffness and damping. Because efforts are constant over a control
-period, a stiff servo oscillates ("chatters") if the period is too long; `chatter` finds that out
-before a run, for reports and for errors of runs that diverge. A controller is checked if its class
-derives from `Servo` and sets `gains` (test_evidence).
+A servo drives a joint to a target by an effort with a stiffness and a damping, as a spring and a
+damper would. Because efforts are constant over a control period, a stiff servo oscillates
+("chatters") if the period is too long; `chatter` predicts that before a run, for warnings and for
+errors of runs that diverge. A controller is checked if its class derives from `Servo` and sets
+`gains` (test_evidence).
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.controllers import make_controller, shipped_factory
 from roboaccord.scenario.setup import Setup
+
+# Share of the longest stable period that the message names, so that three digits stay stable.
+PROPOSED_SHARE = 0.995
 
 
 class Servo:
@@ -45,27 +49,29 @@ def chatter(setup: Setup) -> str:
     factory = shipped_factory(setup, setup.scenario.controller.get("name", "none"))
     if not (isinstance(factory, type) and issubclass(factory, Servo) and setup.joints):
         return ""
-    # Inverse of the inertia that the joints feel, with the base free to move.
-    (stiffness, damping), start = cast(Servo, make_controller(setup)).gains, setup.initial
+    stiffness, damping = cast(Servo, make_controller(setup)).gains
+    damping_time = float(damping[0] / (stiffness[0] or 1.0))  # r [s]
+    # Inverse of the inertia that acts at the joints (n, n), with the base free to move.
+    start = setup.initial
     tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
     mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
     mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
     # Modes: eigenvalues w^2; the fastest one, and the joint that moves most in it.
     values, shapes = np.linalg.eig(mobility * stiffness)
-    fastest, damping_time = values.real.argmax(), float(damping[0] / (stiffness[0] or 1.0))
-    omega_squared = float(values.real[fastest])
+    fastest = values.real.argmax()
+    omega_squared = float(values.real[fastest])  # [1/s^2]
     joint = int((np.abs(shapes[:, fastest]) / np.sqrt(np.diag(mobility))).argmax())
-    # Longest stable period.
-    longest_period, period = 0.0, setup.scenario.control_period
+    longest_period = 0.0  # that is stable [s]
     if damping_time:
         longest_period = min(2.0 * damping_time, 2.0 / (damping_time * omega_squared))
+    period = setup.scenario.control_period
     if period <= longest_period or not omega_squared:
         return ""
+    servo = f"the servo of {setup.joints[joint]}"
     if damping_time <= 0.0:
-        servo = f"the servo of {setup.joints[joint]} is not damped"
-        return f"{servo}: it oscillates at any control_period; give it damping"
+        return f"{servo} is not damped: it oscillates at any control_period; give it damping"
     return (
-        f"the servo of {setup.joints[joint]} chatters: {stiffness[joint]:.3g} N m/rad and "
+        f"{servo} chatters: {stiffness[joint]:.3g} N m/rad and "
         f"{damping[joint]:.3g} N m s/rad on {1.0 / mobility[joint, joint]:.2g} kg m^2 take a "
-        f"control_period of at most {0.995 * longest_period:.3g} s, it is {period:g} s"
+        f"control_period of at most {PROPOSED_SHARE * longest_period:.3g} s, it is {period:g} s"
     )

@@ -1,11 +1,12 @@
 """Robot and Setup: a mechanism as its package registers it, and the mechanism in a scenario.
 
-`Robot` is the base class of robots: a package derives from it and overrides what its mechanism
-needs; only `joints` and `effort_limits` are abstract (docs/new_robot.md explains all). `Setup` is a
-robot with a scenario, from which every simulator and controller is made. It is immutable; what
-follows from it, such as the URDF or the initial state, is computed once, as a cached property, and
-changes make another setup (`at_step`, `failing`). The classes refer to each other and so share this
-module.
+A scenario (scenario.py) is a complete experiment as data: initial state, controller, duration and
+so on. `Robot` is the base class of robots: a package derives from it and overrides what its
+mechanism needs; only `joints` and `effort_limits` are abstract (docs/new_robot.md explains all).
+`Setup` is a robot with a scenario, from which every simulator and controller is made. It is
+immutable; properties that follow from it, such as the URDF or the initial state, are computed once
+and cached, and changes make another setup (`at_step`, `failing`). The classes refer to each other
+and so share this module.
 
 A method may be added to `Robot` with a default that changes no other robot. What only Gazebo needs
 goes into `GazeboHooks`, what only a user's file has into `RobotFile` (robot_file.py).
@@ -20,14 +21,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract import AccordError, Contact, Fault, check_known, parse_fault
 from roboaccord.contract.state import Aim, Array, RobotState, freeze
-from roboaccord.description.base_kinds import KINDS, FixedBase
-from roboaccord.description.parameters import Parameters, load_parameters
-from roboaccord.description.resources import share
-from roboaccord.description.tree import Tree
+from roboaccord.description import KINDS, FixedBase, Parameters, Tree, load_parameters, share
 from roboaccord.description.xacro_file import expand_xacro
 from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
 from roboaccord.scenario.installed import GROUP, load_robot
@@ -44,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class GazeboHooks(NamedTuple):
-    """What Gazebo needs of a robot beyond its description.
+    """Data and functions of a robot that Gazebo needs beyond the description.
 
     Args:
         contact_shapes: by value of the xacro's argument `contacts`, which chooses the shapes with
@@ -362,7 +358,7 @@ class Setup:
 
     @cached_property
     def _friction(self) -> interfaces.ForceLaw | Contact | None:
-        """What the robot makes for the scenario's friction law; None without a law."""
+        """Force law or contact of the scenario's friction law; None without a law."""
         spec = dict(self.scenario.friction)
         law = spec.pop("law", "none")
         if law == "none":

@@ -1,8 +1,9 @@
 """Setups by name: of a scenario with changes, and of a recorded run.
 
-`load_setup` is what commands, functions and nodes call; its arguments are their options.
-`recorded_setup` makes the setup of a bag or a message, which may name any file and opens none
-(test_bag_is_data).
+A setup is a robot in a scenario, from which simulators and controllers are made. Commands, ROS
+nodes and functions of the Python API call `load_setup`, whose arguments are their options.
+`recorded_setup` makes the setup that a bag (a recording) or a message states. These come from
+anywhere, and may name any file: none of them is opened (test_bag_is_data).
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ def recorded_setup(
     Raises:
         AccordError: if the setup cannot be made without opening other files.
     """
-    data, is_file_of_bag = {"robot": robot, **data}, "robot" in paths_of(data)
+    data = {"robot": robot, **data}
+    names_file = "robot" in paths_of(data)  # whether the bag or message names a robot's file
     for change in changes:
         apply_change(data, change)
-        is_file_of_bag &= change.partition("=")[0].strip() != "robot"
+        names_file &= change.partition("=")[0].strip() != "robot"
     scenario = make_scenario(data)
-    model = find_robot(scenario.robot, *([urdf, robot] if is_file_of_bag else ()))
+    model = find_robot(scenario.robot, *([urdf, robot] if names_file else ()))
     # Of a bag only terrain needs files.
     opened_data = {"terrain": scenario.terrain} if urdf else scenario.data()
     check_paths(opened_data, changes, model.package)

@@ -1,11 +1,11 @@
-"""Calls of code that users wrote: their keys are checked, and their errors become one line.
+"""Calls of code that users wrote: its arguments are checked, and its errors become one line.
 
 Users add robots, engines and controllers of their own. `build` calls such code with the keys of a
 scenario, after `check_keys` has compared them with its signature. When it raises an error,
-`explain` words it in one line with the file and line in the user's code. An error is a user's where
-the innermost frame that belongs to neither this project nor a library is a file of theirs
-(`place_of`); any other error is a bug of this project or of a library, and keeps its traceback
-(test_user_code).
+`explain` returns a message of one line with the file and line in the user's code. An error is a
+user's where the innermost frame of the traceback that belongs to neither this project nor a library
+is in a file of theirs (`place_of`); any other error is a bug of this project or of a library, and
+keeps its traceback (test_user_code).
 
 A new group of entry points by which users add code goes into GROUPS; the name DEBUG must stay.
 """
@@ -36,7 +36,7 @@ DEBUG = "ROBOACCORD_DEBUG"  # environment variable that `--debug` sets: tracebac
 GROUPS = ("robots", "engines", "runners", "teleop")
 CORE = "roboaccord"
 INSTALLED = {"site-packages", "dist-packages"}  # folders of installed libraries
-# Words of NumPy, numba and Python for a refused write.
+# One of these is in the message of NumPy, numba or Python that refuses to write into a state.
 READ_ONLY = ("read-only", "readonly", "mappingproxy")
 R = TypeVar("R")
 S = TypeVar("S")
@@ -49,7 +49,7 @@ def shows_tracebacks() -> bool:
 
 @contextmanager
 def users_code() -> Iterator[None]:
-    """Run a block that may call a user's code, and word an error of theirs in one line.
+    """Run a block that may call a user's code; an error of that code becomes one line.
 
     Raises:
         AccordError: for an error of a user's code; any other error is raised unchanged.
@@ -66,8 +66,8 @@ def users_code() -> Iterator[None]:
 
 def explain(error: BaseException) -> str:
     """Return one line: what a user's code raised, and where; "" for an error of other code."""
-    place = place_of(error)
-    return f"{line_of(error)}{place}" if place else ""
+    location = place_of(error)
+    return f"{line_of(error)}{location}" if location else ""
 
 
 def line_of(error: BaseException) -> str:
@@ -131,7 +131,8 @@ def _is_ours_by_package() -> dict[str, bool]:
 
     One is this project's if its metadata names the same author as the core's.
     """
-    own_author, packages = metadata(CORE)["Author"], {CORE: True}
+    own_author = metadata(CORE)["Author"]
+    packages = {CORE: True}
     for group in GROUPS:
         for entry in entry_points(group=f"{CORE}.{group}"):
             author = entry.dist.metadata["Author"] if entry.dist else None

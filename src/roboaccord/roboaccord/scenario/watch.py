@@ -1,10 +1,11 @@
 """Supervision of a user's controller: exceptions and time-outs become errors in one line.
 
-A thread checks every POLL seconds whether the same call is still running. One that takes too long
-is ended by the exception `Silence` in the thread that made it: in the main thread at once, by a
-signal; in any other thread as soon as Python code runs there again, such as after a `sleep`. A
-compiled kernel that never returns cannot be ended in this way. Time in which numba compiles, or in
-which the process was stopped, does not count, and must not (test_loop).
+A controller may be code of a user that never returns. `Watch` supervises its calls: a thread checks
+every POLL seconds whether the same call is still running. One that takes too long is ended by the
+exception `Silence` in the thread that made it: in the main thread at once, by a signal; in any
+other thread as soon as Python code runs there again, such as after a `sleep`. A compiled kernel
+that never returns cannot be ended in this way. Time in which numba compiles, or in which the
+process was stopped, does not count, and must not (test_loop).
 
 TIMEOUT and START_TIMEOUT are defaults of `--timeout` and of functions.
 """
@@ -28,7 +29,7 @@ TIMEOUT = 60.0  # s of wall time that a controller may take for an answer: ample
 START_TIMEOUT = 60.0  # s of wall time in which a controller must be made, and reset: as TIMEOUT
 SIGNAL = signal.SIGURG  # ignored by default, so that one which arrives late does no harm
 POLL = 0.05  # s between checks: short compared with a time-out, and no load
-RETRY = 1.0  # s after which a call that has caught the exception gets another one
+RETRY = 1.0  # s after which the exception is raised again in a call that has caught it
 
 
 class Silence(BaseException):
@@ -49,7 +50,8 @@ class Watch:
     """
 
     def __init__(self, timeout: float) -> None:
-        self.timeout, self.calls = timeout, 0
+        self.timeout = timeout
+        self.calls = 0
         self._late_call = -1  # value of `calls` during the call that takes too long
         self._stopped = threading.Event()
         self._caller = threading.current_thread()  # which makes the calls
@@ -88,7 +90,8 @@ class Watch:
             elif not is_compiling():
                 checks += 1
             if checks * interval > self.timeout:
-                self._late_call, checks = current_call, max(0, checks - round(RETRY / interval))
+                self._late_call = current_call
+                checks = max(0, checks - round(RETRY / interval))
                 self._end_call()
 
     def _end_call(self) -> None:
@@ -110,11 +113,11 @@ class Watch:
 
 
 @contextmanager
-def starting(what: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
+def starting(action: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
     """Run a block that makes or resets a controller.
 
     Args:
-        what: what the block does, for the message.
+        action: name of what the block does, for the message.
         timeout: how long it may take [s of wall time].
 
     Raises:
@@ -127,8 +130,8 @@ def starting(what: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
         except AccordError:
             raise
         except Silence:
-            raise LockstepError(f"{what} takes more than {timeout:g} s") from None
+            raise LockstepError(f"{action} takes more than {timeout:g} s") from None
         except BaseException as error:
-            raise AccordError(f"{what} {line_of(error)}{place_of(error)}") from error
+            raise AccordError(f"{action} {line_of(error)}{place_of(error)}") from error
         finally:
             watch.calls += 1

@@ -1,6 +1,8 @@
 """Rules that every robot keeps: names, limits, determinism, independent states, equal engines.
 
-A robot's package inherits the tests in a test module of its own:
+`RobotConformance` is a class of pytest tests. For each scenario of a robot they simulate a few
+control periods in the reference (the analytical simulator) and in each installed engine, such as
+DART or MuJoCo, and compare. A robot's package inherits the tests in a test module of its own:
 
     class TestConformance(RobotConformance):
         robot = "snake"
@@ -20,33 +22,29 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
-from roboaccord.contract.plugins import entries, lacking, load
-from roboaccord.contract.state import Command
+from roboaccord.contract import Command, plugins
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.levels.acceleration import check_model, relative
-from roboaccord.description.parameters import parameter_file
-from roboaccord.description.resources import share
-from roboaccord.engines import REFERENCE, default_names
-from roboaccord.engines.base import EngineSimulator
+from roboaccord.description import parameter_file, share
+from roboaccord.engines import REFERENCE, EngineSimulator, default_names
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario import Robot, Setup, find_robot, make_controller, scenario_names
 from roboaccord.scenario.installed import GROUP
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.scenario.setup import Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
 from roboaccord.testing import robot_runs as runs
 from roboaccord.testing.small_robots import assert_same
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")  # a valid name in ROS, in lower case
-# random states in each scenario: an error in 15 % of all states is missed once in 20 (rule of
-# three)
+# Number of random states in each scenario: an error in 15 % of all states is missed once in 20
+# (rule of three).
 STATES = 20
-STEP = 0.01  # relative change of a parameter that must be noticed: any from 1e-6 to 0.1 would do
-# Value of the first parameter that is 0; the second gets twice that, and so on: small in SI
+# Relative change of a parameter that must be noticed: any from 1e-6 to 0.1 would do.
+STEP = 0.01
+# Value that the first parameter that is 0 gets; the second gets twice that, and so on: small in SI
 # units, so that no limit is exceeded.
-LITTLE = 1e-3
+SMALL_VALUE = 1e-3
 
 
 class RobotConformance:
@@ -81,11 +79,10 @@ class RobotConformance:
     def _without_faults(self, scenario: str, engine: str) -> tuple[Setup, Simulator, Simulator]:
         """Return setup, reference and engine, without faults of joints."""
         setup = runs.setup_of(self.robot, scenario)
-        simulators = self._simulator(scenario, "reference"), self._simulator(scenario, engine)
         if setup.faults:
             setup = setup.failing([])
-            simulators = make_simulator(setup), make_simulator(setup, engine)
-        return setup, *simulators
+            return setup, make_simulator(setup), make_simulator(setup, engine)
+        return setup, self._simulator(scenario, "reference"), self._simulator(scenario, engine)
 
     def test_names(self) -> None:
         """The robot has its entry point's name; its names are valid in topics and file names."""
@@ -208,16 +205,17 @@ class RobotConformance:
         if {joint.name for joint in engine.tree.moving} - {*engine.joints}:
             pytest.skip("the model has uncommanded joints")
         for state, _ in draw_states(setup, STATES, runs.SEED):
-            rest, efforts = runs.at_rest(state), np.eye(len(setup.joints))
-            mass, gravity = engine.mass_matrix(rest), engine.gravity_forces(rest)
+            efforts = np.eye(len(setup.joints))
+            resting = runs.at_rest(state)
+            mass, gravity = engine.mass_matrix(resting), engine.gravity_forces(resting)
             base = len(mass) - len(efforts)
-            free = runs.coordinates(setup, reference.acceleration(rest, np.zeros(len(efforts))))
+            free = runs.coordinates(setup, reference.acceleration(resting, np.zeros(len(efforts))))
             if free is None:
                 pytest.skip(f"{scenario}: the reference is kinematic")
             size = np.abs(mass).max() * max(1.0, np.abs(free).max())
             np.testing.assert_allclose(mass @ free, -gravity, atol=1e-9 * size)
             for i, effort in enumerate(efforts):
-                driven = runs.coordinates(setup, reference.acceleration(rest, effort))
+                driven = runs.coordinates(setup, reference.acceleration(resting, effort))
                 assert driven is not None
                 expected = np.eye(len(mass))[base + i]
                 np.testing.assert_allclose(mass @ (driven - free), expected, atol=1e-8)
@@ -229,11 +227,10 @@ class RobotConformance:
         """
         entries = parameter_file(self._robot.package)
         zeros = [name for name, entry in entries.items() if not entry["value"]]
-        nonzero = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
+        nonzero = {name: SMALL_VALUE * number for number, name in enumerate(zeros, 1)}
         values = {name: nonzero.get(name, entry["value"]) for name, entry in entries.items()}
-        # Parameters whose change is not noticed.
-        idle = [name for name in values if not self._is_noticed(name, values[name], nonzero)]
-        assert not idle, f"nothing changes with {', '.join(idle)}"
+        unnoticed = [name for name in values if not self._is_noticed(name, values[name], nonzero)]
+        assert not unnoticed, f"nothing changes with {', '.join(unnoticed)}"
 
     def _is_noticed(self, name: str, value: float, changes: dict[str, float]) -> bool:
         """Return whether the description or the reference shows a change of a parameter by STEP.
@@ -243,11 +240,10 @@ class RobotConformance:
             value: before the change.
             changes: of other parameters, before and after.
         """
-        other = value - 1 if isinstance(value, int) else value * (1.0 - STEP)
-        before, after = (
-            [f"parameters.{n}={v!r}" for n, v in values.items()]
-            for values in (changes, {**changes, name: other})
-        )
+        new_value = value - 1 if isinstance(value, int) else value * (1.0 - STEP)
+        before = [f"parameters.{n}={v!r}" for n, v in changes.items()]
+        # The last change of a key counts.
+        after = [*before, f"parameters.{name}={new_value!r}"]
         for scenario in scenario_names(self._robot.package):
             old, new = (self.robot, scenario, *before), (self.robot, scenario, *after)
             is_in_urdf = runs.setup_of(*old).urdf() != runs.setup_of(*new).urdf()
@@ -259,7 +255,7 @@ class RobotConformance:
         """Each scenario has a launch file, and its package depends on the bring-up."""
         package = self._robot.package
         if not (share(package) / "scenarios" / f"{scenario}.yaml").is_file():
-            package = entries("scenarios")[package].value
+            package = plugins.entries("scenarios")[package].value
         folder = share(package)
         text = (folder / "launch" / f"{scenario}.launch.py").read_text(encoding="utf-8")
         words = " ".join(re.findall(r"\w+", text))
@@ -270,6 +266,6 @@ class RobotConformance:
 
     def test_gazebo_check(self) -> None:
         """`accord check` finds nothing wrong with description and bridge."""
-        if line := lacking("functions", "check.ROBOT", "the check"):
+        if line := plugins.lacking("functions", "check.ROBOT", "the check"):
             pytest.skip(line)
-        assert load("functions", "check.ROBOT")(self.robot, sdformat_tool()) == []
+        assert plugins.load("functions", "check.ROBOT")(self.robot, sdformat_tool()) == []

@@ -1,6 +1,9 @@
 """Rules that every engine keeps, on three small descriptions: dynamics, order, limits, refusals.
 
-An engine's package inherits the tests in a test module of its own:
+`EngineConformance` is a class of pytest tests. They compare an engine, such as DART or MuJoCo, with
+this project's own equations of motion: its accelerations and mass matrix, the order of convergence
+of its integration, and the same motion under the scheme that it states. An engine's package
+inherits the tests in a test module of its own:
 
     class TestEngine(EngineConformance):
         engine = "dart"
@@ -20,15 +23,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract import AccordError, Command, Contact, Json, RobotState
 from roboaccord.crosscheck.extrapolation import observed_order
 from roboaccord.crosscheck.levels.acceleration import relative
-from roboaccord.engines import simulate_model, spec
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
+from roboaccord.engines import EngineModel, EngineSimulator, simulate_model, spec
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing
 from roboaccord.engines.twin import twin_of
@@ -36,22 +34,37 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.friction import JointFriction
 from roboaccord.testing import small_robots as robots
 
-# s: physics steps at which the error is measured: of order 4 it is 1e-9 and 7e-11 there, well
-# above round-off.
+# s: physics steps at which the error is measured. Of a scheme of order 4 it is 1e-9 and 7e-11
+# there, well above round-off.
 STEPS = (4e-3, 2e-3)
-SAME = 1e-8  # relative difference of accelerations: the default tolerance of the cross-check
-SAME_SCHEME = 1e-10  # difference of coordinates and rates at the end: round-off of 400 steps
-# error of coordinates below which no order can be measured: five times that of FINE
+# Relative difference of accelerations: the default tolerance of the cross-check.
+SAME = 1e-8
+# Difference of coordinates and rates at the end of the motion: round-off of 400 steps.
+SAME_SCHEME = 1e-10
+# Error of coordinates below which no order can be measured: five times that at FINE, the step of
+# small_robots.py.
 ROUND_OFF = 1e-13
-WITHIN = 0.15  # difference of the measured order: so much the next order changes it at these steps
-# m: how far a stop may give under PUSH, in any engine: 0.2 % of END; 1e-8 was measured of MuJoCo
+# Difference of the measured order from the stated one: the effect of the next order at these steps.
+WITHIN = 0.15
+# m: how far a stop may yield under PUSH, in any engine: 0.2 % of END; 1e-8 was measured of MuJoCo.
 BEYOND = 2e-3
-PUSH = 40.0  # N: against the stop of the cart: near the effort limits of 50 N
+PUSH = 40.0  # N: effort against the stop of the cart, near the effort limits of 50 N
 
 # Viscous [N m s/rad] and dry friction [N m] of both joints, and the rate at which dry friction has
 # faded [rad/s]. Dry friction is 15 and 10 % of DRIVE, so that it acts and the joints still move.
 DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)
-Setting = Mapping[str, Json]
+Setting = Mapping[str, Json]  # values of `engine_options.NAME` by key
+
+PENDULUMS = robots.model_of("pendulums")
+TOUCHING = Contact(pairs=(("base_link", "lower_link"),), friction={})
+# Models with a feature that an engine may lack, by name of the feature.
+FEATURES: Mapping[Feature, EngineModel] = {
+    "armature": replace(PENDULUMS, armature=np.array([0.2, 0.1])),
+    "armature_impacts": replace(robots.model_of("cart"), armature=np.array([0.2, 0.1])),
+    "bearing": replace(PENDULUMS, base="ball"),
+    "contact": replace(PENDULUMS, contact=TOUCHING),
+    "soft_stops": replace(PENDULUMS, stop_softness=2.0),
+}
 
 
 class EngineConformance:
@@ -178,9 +191,10 @@ class EngineConformance:
             pytest.skip(spec(self.engine).lacks["armature"])
         rotors = np.array([0.2, 0.1])
         with_rotors = self._simulator(replace(PENDULUMS, armature=rotors))
-        more = with_rotors.mass_matrix(robots.start("pendulums"))
-        more = more - self._simulator(PENDULUMS).mass_matrix(robots.start("pendulums"))
-        np.testing.assert_allclose(more, np.diag(rotors), atol=1e-13)
+        start = robots.start("pendulums")
+        without_rotors = self._simulator(PENDULUMS)
+        added = with_rotors.mass_matrix(start) - without_rotors.mass_matrix(start)
+        np.testing.assert_allclose(added, np.diag(rotors), atol=1e-13)
 
     def test_a_feature_it_lacks_is_refused(self) -> None:
         """In one line with the reason; only features of a model are tested here."""
@@ -197,8 +211,8 @@ class EngineConformance:
         wrist = replace(PENDULUMS, joints=("shoulder", "wrist"))
         assert "joint wrist is missing" in self._refusal(wrist)
         simulator = self._simulator(PENDULUMS)
-        rest = Command(robots.REST)
-        for command in (replace(rest, twist=np.ones(6)), replace(rest, wrench=np.ones(6))):
+        passive = Command(robots.REST)
+        for command in (replace(passive, twist=np.ones(6)), replace(passive, wrench=np.ones(6))):
             with pytest.raises(AccordError, match=f"^{self.engine}.*") as refused:
                 simulator.step(command, STEPS[0])
             assert "\n" not in str(refused.value)
@@ -224,14 +238,3 @@ class EngineConformance:
         for state in question.states[: robots.STATES]:
             accelerations = reading.acceleration(state)
             assert relative(accelerations, expected.acceleration(state)) < SAME
-
-
-PENDULUMS = robots.model_of("pendulums")
-TOUCHING = Contact(pairs=(("base_link", "lower_link"),), friction={})
-FEATURES: Mapping[Feature, EngineModel] = {
-    "armature": replace(PENDULUMS, armature=np.array([0.2, 0.1])),
-    "armature_impacts": replace(robots.model_of("cart"), armature=np.array([0.2, 0.1])),
-    "bearing": replace(PENDULUMS, base="ball"),
-    "contact": replace(PENDULUMS, contact=TOUCHING),
-    "soft_stops": replace(PENDULUMS, stop_softness=2.0),
-}

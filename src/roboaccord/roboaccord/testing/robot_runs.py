@@ -1,7 +1,8 @@
 """Setups, simulators, controllers and short runs of a robot's scenarios, for the conformance tests.
 
-They are made once and shared by all tests, because making them takes long; so each test resets the
-simulator that it uses. TICKS trades time against strength.
+A setup is a robot in a scenario. All are made once and shared by the tests of conformance.py,
+because making them takes long; so each test resets the simulator that it uses. TICKS trades time
+against strength.
 """
 
 from __future__ import annotations
@@ -12,24 +13,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, Controller, Observer
-from roboaccord.contract.plugins import NotInstalledError
+from roboaccord.contract import Acceleration, AccordError, Controller, Observer, Trajectory, plugins
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.engines import REFERENCE, spec
-from roboaccord.engines.spec import Missing
+from roboaccord.engines import REFERENCE, Missing, spec
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Robot, Setup, find_robot
+from roboaccord.scenario import Robot, Setup, find_robot, load_scenario, make_controller
 from roboaccord.simulators.base import Simulator
 
-# control periods of a run: each costs time in every test, and five pass on what a tick stores
+# Control periods of a run: few, as each costs time in every test; after five, values that a tick
+# stores have had an effect on later ticks.
 TICKS = 5
 SEED = 3  # arbitrary
-A_LOT = 10.0  # m/s, rad/s, N m: target of a controller, out of its reach
+LARGE_TARGET = 10.0  # m/s, rad/s, N m: target of a controller, out of its reach
 
 
 @cache
@@ -45,8 +41,9 @@ def try_simulator(robot: str, scenario: str, engine: str) -> Simulator | str:
     Raises:
         AccordError: if an engine refuses a robot that is nothing but its description.
     """
-    if engine != REFERENCE and isinstance(look := spec(engine).look(), Missing):
-        return look.reason
+    availability = None if engine == REFERENCE else spec(engine).look()
+    if isinstance(availability, Missing):
+        return availability.reason
     setup = setup_of(robot, scenario)
     try:
         return make_simulator(setup, engine)
@@ -72,7 +69,7 @@ def controller_of(robot: str, scenario: str) -> Controller:
     """
     try:
         return make_controller(setup_of(robot, scenario))
-    except NotInstalledError as error:
+    except plugins.NotInstalledError as error:
         pytest.skip(f"{scenario}: {error}")
 
 
@@ -86,10 +83,15 @@ def run_of(
     """Return the first TICKS periods of a scenario, for a target; an observer may follow them."""
     period = setup.scenario.control_period
     return simulate(
-        simulator=simulator, controller=controller, initial=setup.initial, seed=SEED,
-        duration=TICKS * period, control_period=period, inputs=Hold(target),
+        simulator=simulator,
+        controller=controller,
+        initial=setup.initial,
+        seed=SEED,
+        duration=TICKS * period,
+        control_period=period,
+        inputs=Hold(target),
         observers=(observer,) if observer else (),
-    )  # fmt: skip
+    )
 
 
 class CopyingObserver(Observer):
@@ -121,7 +123,8 @@ def fingerprint(robot: str, scenario: str, *changes: str) -> tuple[str, ...]:
     setup = setup_of(robot, scenario, *changes)
     simulator, period = make_simulator(setup), setup.scenario.control_period
     n = len(setup.joints)
-    target = Target(np.full(6, A_LOT), np.full(n, A_LOT), np.full(n, A_LOT))
+    by_joint = np.full(n, LARGE_TARGET)
+    target = Target(np.full(6, LARGE_TARGET), by_joint, by_joint)
     run = run_of(setup, simulator, make_controller(setup), target)
     command = Command(np.array(setup.effort_limits))
     simulator.reset(setup.initial)

@@ -16,23 +16,19 @@ from typing import Literal
 import numpy as np
 
 from roboaccord.contract.state import STATE_ARRAYS, Array, RobotState
-from roboaccord.description.base_kinds import KINDS
+from roboaccord.description import KINDS, Tree
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.tree import Tree
 from roboaccord.engines.model import EngineModel
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    quaternion_matrix,
-    rpy_matrix,
-    turn_twist,
-)
+from roboaccord.numerics import matrix_quaternion, quaternion_matrix, rpy_matrix
+from roboaccord.numerics.rotations import turn_twist
 
 GRAVITY = 9.81  # m/s^2: standard gravity, to three digits
-# random states of a description: an error in 15 % of all is missed once in 20 (rule of three)
+# Number of random states of a description: an error in 15 % of all is missed once in 20 (rule of
+# three).
 STATES = 20
 SEED = 3  # arbitrary
 FINE = 2.5e-4  # s: step of Runge-Kutta of order 4, whose error is 2e-14, far below that of engines
-# s: length of the motion: joints turn by up to 1.9 rad, and the cart stays off its stop
+# s: length of the motion: joints turn by up to 1.9 rad, and the cart does not reach its stop.
 DURATION = 0.4
 END = 1.0  # m: position of the cart's stop in its description
 # URDF by name of the description.
@@ -41,7 +37,7 @@ DESCRIPTIONS = {
     for name in ("pendulums", "floating arm", "cart")
 }
 JOINTS = ("shoulder", "elbow")
-# N m, N: effort limits, beyond what any test commands (PUSH of engines.py is 40)
+# N m, N: effort limits, larger than the efforts of any test (PUSH of engines.py is 40).
 EFFORTS = np.full(2, 50.0)
 REST = np.zeros(2)  # N m, N: no efforts
 DRIVE = np.array([2.0, -1.0])  # N m, N: constant efforts of the motion
@@ -64,9 +60,13 @@ def base_of(robot: str) -> Literal["fixed", "free"]:
 def model_of(robot: str) -> EngineModel:
     """Return the model of a description, at a physics step of 1 ms."""
     return EngineModel(
-        urdf=DESCRIPTIONS[robot], base=base_of(robot), joints=JOINTS, effort_limits=EFFORTS,
-        physics_step=1e-3, gravity=GRAVITY,
-    )  # fmt: skip
+        urdf=DESCRIPTIONS[robot],
+        base=base_of(robot),
+        joints=JOINTS,
+        effort_limits=EFFORTS,
+        physics_step=1e-3,
+        gravity=GRAVITY,
+    )
 
 
 @cache

@@ -121,11 +121,11 @@ def _losses(content: Content, counted: Json, *, is_intact: bool) -> Iterator[str
     """
     (scan,) = content.scans
     total = f"{counted} messages" if counted else "the messages"
-    if scan.damage and not scan.whole:
+    if scan.damage and not scan.data_complete:
         yield f"{scan.path} was damaged {scan.damage}; of {total} {content.count} are left"
     elif isinstance(counted, int) and counted > content.count:
         yield f"{scan.path} was cut; of {total} {content.count} are left"
-    elif not scan.whole:
+    elif not scan.data_complete:
         yield f"{scan.path} was unfinished; {content.count} messages are left, up to where it ended"
     if scan.unchecked:
         yield f"{scan.path}: {scan.unchecked} messages had no checksum; they are kept, not checked"

@@ -90,7 +90,7 @@ class SqliteScan(McapScan):
                         yield Message(channel, time_ns, data)
             except (sqlite3.Error, OverflowError, UnicodeError) as error:
                 raise AccordError(f"{self.path} is not a bag, or damaged: {error}") from None
-        self.whole = self.complete = True
+        self.data_complete = self.complete = True
 
     def _check_tables(self, base: sqlite3.Connection) -> None:
         """Check that the tables are plain ones: views and computed columns can be of any size.
