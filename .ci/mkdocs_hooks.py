@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from roboaccord.cli.main import COMMANDS, added_command, command_at
+from roboaccord.cli.groups import COMMANDS, added_command, command_at
 from roboaccord.contract.plugins import entries
 from roboaccord.scenario.files import load_setup, scenario_names
 from roboaccord.scenario.keys import Key, keys_of
@@ -44,7 +44,7 @@ PAGES = {  # outside docs/, and where the site has them
 LINK = re.compile(r"\[([^\]\[]*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
 API = (
     "run", "crosscheck", "parity", "compare", "sweep", "read_bag", "view",
-    "Run", "BagRun", "Report", "RecordedReport", "Comparison", "Study", "Parity",
+    "Run", "BagRun", "Report", "Comparison", "Study", "Parity",
 )  # fmt: skip
 
 

@@ -62,14 +62,19 @@ class StepCheck:
     Args:
         setup: robot and scenario.
         engine, version: of the run, as a bag or `/R/scenario` states.
+        tolerance: relative error allowed beyond what time stepping explains; 0 for the scenario's
+            number or allowance.
         transport: of the run; in Gazebo it states with what the robot touches the ground.
 
     Attributes:
         compared, left_out, skipped: numbers of periods, as of `RecordedStep`.
     """
 
-    def __init__(self, setup: Setup, engine: str, version: str, transport: str = "") -> None:
+    def __init__(
+        self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
+    ) -> None:
         self._engine, self._period = engine, setup.scenario.control_period
+        self._tolerance = tolerance
         self._reference = PeriodReference(setup, engine, version, transport)
         self._drive = DriveTicks(self.setup, MOST_LATE if FREE in transport else 0)
         self._event_times: list[float] = []  # of events to come [s], as a heap
@@ -249,7 +254,8 @@ class StepCheck:
         Args:
             total: number of control periods of the run.
         """
-        tolerance = self.setup.scenario.crosscheck.tolerances.at(self._period).one_step
+        tolerances = self.setup.scenario.crosscheck.tolerances.at(self._period)
+        tolerance = self._tolerance or tolerances.one_step
         # Root mean squares of joints and base: of the error, the changes, and what explains it.
         counts = max(self.compared, 1) * self._sizes
         error, change, recorded, euler, friction = np.sqrt(self._squares_by_group / counts)

@@ -49,7 +49,7 @@ class MimicDynamics(TreeDynamics):
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
     ) -> None:
-        self._hold(wrench)
+        self._set_wrench(wrench)
         slope = np.zeros_like(y)
         for _ in range(count):
             stage, end = y.copy(), y.copy()
