@@ -22,7 +22,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import Explanation, explain
+from roboaccord.crosscheck.causes.explain import Conclusion, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
 from roboaccord.crosscheck.causes.search import LIKELY, Search, score
@@ -32,6 +32,7 @@ from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
+from roboaccord_files.logs.brake import brakes
 from roboaccord_files.logs.efforts import (
     OWN,
     Reading,
@@ -109,6 +110,9 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     # Causes, without those that the user expects.
     answer = explained(windows, problem, best.dry)
     explanation, taken_for = without_stated(answer, best.taken, effort)
+    if held := tuple(cause for cause, windows in brakes(answer.problem) if windows.all()):
+        causes = (*held, *explanation.causes)
+        explanation = replace(explanation, code=Conclusion.TOGETHER, causes=causes)
     delay = delay_of(problem) if effort == "commanded" else np.nan
     check = replace(check, taken=taken_for, explanation=explanation, delay=delay)
     return with_residuals(check, answer)

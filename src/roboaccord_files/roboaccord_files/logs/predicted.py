@@ -307,11 +307,11 @@ class PredictedWindows(Problem, ABC):
         return replace(self, kept=kept)
 
     def share(self, left: Array) -> Array:
-        """Return rms residuals as a share of the effect of the efforts (n,).
+        """Return rms residuals as a share of the effect of the efforts (n,), 0 of resting joints.
 
         Args:
             left: residuals (b, (k + 1) n).
         """
         windows = self.windows
         rms = np.sqrt((left.reshape(-1, len(windows.scale)) ** 2).mean(axis=0))
-        return np.asarray(rms * windows.scale / windows.reach)
+        return np.where(windows.is_resting, 0.0, rms * windows.scale / windows.reach)

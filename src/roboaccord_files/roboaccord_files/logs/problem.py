@@ -23,6 +23,7 @@ from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
 from roboaccord.crosscheck.causes.search import LIKELY
 
+from roboaccord_files.logs.brake import brakes
 from roboaccord_files.logs.predicted import PredictedWindows
 from roboaccord_files.logs.scheme import PART
 from roboaccord_files.logs.smooth import Smooth
@@ -89,6 +90,9 @@ class LogProblem(PredictedWindows):
                 Cause(known.SPEED_LIMIT, joint, speed, None, Hypothesis(known.SPEED_LIMIT).unit),
                 replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
             )
+        for cause, held in brakes(self):
+            if not held.all():
+                yield cause, replace(self, kept=np.logical_and(self.kept, np.logical_not(held)))
         if self.share(fitted(self).left).max() > MISTAKEN:
             acting = self.efforts(fitted(self).sizes)[..., 0]
             for cause, fields, change in likely(windows, self.body, acting):

@@ -22,7 +22,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
-from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted
+from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.search import ROUND_OFF, Search, is_noise, score, squares
 from roboaccord.engines.deviations import EVERY
 
@@ -137,24 +137,29 @@ def is_sizeless(fit: Fit) -> bool:
     return bool(fit.variant) or (0 < len(late) == len(fit.ones) and whole)
 
 
-def held_out(problem: Problem, fit: Fit) -> float | None:
+def held_out(plain: Fit, fit: Fit) -> float | None:
     """Return the share of the squared residuals of one half that a fit of the other half leaves.
 
     It is None if that is too much to name the causes, or if there is only one block.
+
+    Args:
+        plain: fit without a cause, whose share is 1.
+        fit: with the causes.
     """
     fits = list[Fit]()
-    for tested, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
-        if (halves := tested.halves(len(fit.left))) is None:
+    for tested in (plain, fit):
+        if (halves := tested.problem.halves(len(tested.left))) is None:
             return None
+        groups, variant = tested.groups, tested.variant
         half, unseen = fitted(halves[0], groups, fit.sizes, variant), halves[1]
         try:
             residuals = unseen.residuals(half.sizes)
         except AccordError:
             return None
         fits.append(Fit(unseen, variant, groups, half.sizes, {}, squares(residuals), residuals))
-    plain, explained = fits
-    better = explained.cost < plain.cost and problem.explains(plain, explained, HELD)
-    return explained.cost / plain.cost if better else None
+    before, explained = fits
+    better = explained.cost < before.cost and plain.problem.explains(before, explained, HELD)
+    return explained.cost / before.cost if better else None
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:
@@ -195,7 +200,7 @@ def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
         others = []  # errors that are not modelled may favour either
     others = sorted(others, key=lambda fit: fit.places)
     # Those that also explain the half that they were not fitted on.
-    halves = [(fit, held_out(search.problem, fit)) for fit in others]
+    halves = [(fit, held_out(search.plain, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
     if not named:
         much = best.cost > LEFT * total

@@ -28,6 +28,7 @@ AXES[PAYLOAD] = ("mass", "x", "y", "z")
 AXES["gravity"] = AXES["origin"] = AXES["axis"] = AXES["centre"]
 ZERO, LIMIT, MOTOR, FILTER = "zero", "effort limit", "motor lag", "effort filter"
 FACTOR, SPEED_LIMIT, BACKLASH, SPRING = "effort factor", "velocity limit", "backlash", "spring"
+BRAKE = "brake"
 OF_ENCODERS_AND_DRIVES = (
     ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING, "axis", "effort offset"
 )  # fmt: skip
