@@ -82,6 +82,8 @@ def _clause(components: Sequence[Cause]) -> str:
     match kind, cause.unit:
         case "sign", _:
             return f"the {columns} of {where} has the other sign"
+        case "gear", _ if column:
+            return f"the {columns} of {where} is the motor's, {cause.axis} times the joint's"
         case "order", _:
             return f"the {columns} of {where} are interchanged"
         case "frame", _ if cause.axis == "orientation":

@@ -28,7 +28,7 @@ from roboaccord_files.logs.predicted import PredictedWindows
 from roboaccord_files.logs.scheme import PART
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.store import Store
-from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
+from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of, undone
 from roboaccord_files.logs.windows import FLOOR, Windows
 
 # Share; a cause must explain residuals of at least this size. Schemes' own errors are as large.
@@ -96,9 +96,8 @@ class LogProblem(PredictedWindows):
         if self.share(fitted(self).left).max() > MISTAKEN:
             acting = self.efforts(fitted(self).sizes)[..., 0]
             for cause, fields, change in likely(windows, self.body, acting):
-                log = replace(
-                    self.log, **{field: getattr(self.log, field) @ change for field in fields}
-                )
+                columns = {name: undone(name, getattr(self.log, name), change) for name in fields}
+                log = replace(self.log, **columns)
                 if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)

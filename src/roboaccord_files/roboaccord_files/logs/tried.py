@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
+from roboaccord.contract.contact import Index
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import (
@@ -49,10 +50,16 @@ FILTERS = (0.5, 2.0, 8.0)
 CARRIED = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 # Times of the log at which signs and orders are compared: each sign or order has 60 equations a
 # joint.
-FEW_TIMES = 60
+# Where ratios of gears are fitted, there are more: they must be as exact as the windows are.
+FEW_TIMES, MANY_TIMES = 60, 1200
 # Signs and orders that are fitted, of all that are compared, as many as three joints have signs of
 # q and effort.
 LIKELIEST = 6
+# rad; a joint that turns farther may be a motor before its gear. Its ratio is tried from 2 to 512,
+# either way, by factors of 1.6, and then fitted.
+FAR = np.pi
+GEARS = [*np.geomspace(2.0, 512.0, 13), *-np.geomspace(2.0, 512.0, 13)]
+Mistake = tuple[Cause, list[str], Array]
 Slopes = Callable[[Sequence[Hypothesis], Sizes], Mapping[Hypothesis, Array]]
 
 
@@ -109,13 +116,13 @@ def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Seq
         yield (mass, *visible), [share * link.mass for share in CARRIED]
 
 
-def likely(windows: Windows, body: LogBody, efforts: Array) -> list[tuple[Cause, list[str], Array]]:
-    """Return the wrong signs and exchanged columns with which efforts best fit the motion.
+def likely(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
+    """Return the wrong signs, orders and gears of columns with which efforts best fit the motion.
 
     At a few times the efforts are compared with those that the motion needs by the robot's
     equations, for each way in which columns of positions or efforts may be changed. Each is
     returned as the cause, the fields of the log that it changes, and the matrix (n, n) that undoes
-    it: columns @ matrix.
+    it (`undone`).
 
     Args:
         windows: of a log, with its motion.
@@ -125,23 +132,74 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[tuple[Cause,
     unit, driven = np.eye(windows.joints), windows.log.driven
     first = windows.joints - len(driven)  # the joints of a moving base come before
     # Motion and efforts at a few times; `samples.repeat` is the sample of each time of a window.
-    at = np.linspace(0, len(windows.qd) - 1, FEW_TIMES).astype(int)
+    far = np.flatnonzero(np.ptp(windows.log.q, axis=0) > FAR)
+    far = far[far >= first]
+    count = MANY_TIMES if far.size else FEW_TIMES
+    at = np.linspace(0, len(windows.qd) - 1, count).astype(int)
     motion = np.stack([values[at] for values in (windows.q, windows.qd, windows.qdd)])
     acting = efforts[windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]]
     size = np.maximum(acting.std(axis=0), 1e-9)
 
-    def misfit(names: Sequence[str], change: Array) -> float:
+    def misfits(names: Sequence[str], change: Array, gears: Array | float = 1.0) -> Array:
+        """Return the difference of the efforts over their size, with columns changed (m,)."""
         q, qd, qdd = motion @ (change if "q" in names else unit)
         needed = body.efforts(q, qd, qdd) + body.friction(qd)
-        corrected = acting @ (change if "effort" in names else unit)
-        return float((((corrected - needed) / size) ** 2).sum())
+        corrected = undone("effort", acting, change) if "effort" in names else acting
+        return np.asarray((corrected - needed) / (size * gears)).ravel()
 
-    candidates, as_recorded = list(exchanges(driven, ("q", "effort"))), misfit((), unit)
+    candidates = list(exchanges(driven, ("q", "effort")))
     # Matrices of all joints, with those of the base unchanged.
     for i, (cause, names, change) in enumerate(candidates):
         full = unit.copy()
         full[first:, first:] = change
         candidates[i] = cause, names, full
-    misfits = [misfit(names, change) for _, names, change in candidates]
-    best = ranked(range(len(candidates)), misfits.__getitem__)[:LIKELIEST]
-    return [candidates[i] for i in sorted(best) if misfits[i] < as_recorded]
+    squared = [float((misfits(names, change) ** 2).sum()) for _, names, change in candidates]
+    for mistake, gears in geared(windows.log, far, misfits):
+        candidates.append(mistake)
+        squared.append(float((misfits(*mistake[1:], gears) ** 2).sum()))
+    as_recorded = float((misfits((), unit) ** 2).sum())
+    best = ranked(range(len(candidates)), squared.__getitem__)[:LIKELIEST]
+    return [candidates[i] for i in sorted(best) if squared[i] < as_recorded]
+
+
+def undone(name: str, columns: Array, change: Array) -> Array:
+    """Return columns (k, n) of a field with a mistake undone, so that effort times rate stays."""
+    return np.asarray(columns @ (np.linalg.inv(change).T if name == "effort" else change))
+
+
+def geared(log: Log, far: Index, misfits: Callable[..., Array]) -> Iterator[tuple[Mistake, Array]]:
+    """Yield columns that are those of motors, before gears of unknown ratios, and the ratios (n,).
+
+    Args:
+        log: whose columns may be those of motors.
+        far: columns of joints that turn farther than FAR; one or all of them may be motors.
+        misfits: returns misfits of efforts for changed columns, as in `likely`.
+    """
+    from scipy.optimize import least_squares
+
+    for names, chosen in product((["q"], ["q", "effort"]), [*far[:, None], *[far][: len(far) - 1]]):
+        ratios = np.ones(len(log.joints))
+
+        def left(now: Array, names: list[str] = names) -> Array:
+            gears = np.abs(now) if "effort" in names else 1.0
+            return misfits(names, np.diag(1.0 / now), gears)
+
+        # All the same first, then joint by joint, then by least squares.
+        for which in (chosen, *chosen[:, None], *chosen[:, None]):
+            tries = np.tile(ratios, (len(GEARS), 1))
+            tries[:, which] = np.array(GEARS)[:, None]
+            ratios = min(tries, key=lambda now: float((left(now) ** 2).sum()))
+        start = ratios.copy()
+
+        def ratios_at(logarithms: Array) -> Array:
+            now = start.copy()
+            now[chosen] *= np.exp(logarithms)
+            return now
+
+        fit = least_squares(lambda x: left(ratios_at(x)), np.zeros(len(chosen)))
+        ratios = ratios_at(fit.x)
+        where = ", ".join(log.joints[j] for j in chosen)
+        text = ", ".join(f"{ratio:.4g}" for ratio in ratios[chosen])
+        size = float(ratios[chosen[0]]) if len(chosen) == 1 else None
+        cause = Cause(f"gear of {'axis' if 'effort' in names else 'q'}", where, size, axis=text)
+        yield (cause, names, np.diag(1.0 / ratios)), np.abs(ratios) if len(names) > 1 else 1.0
