@@ -54,6 +54,9 @@ LEFT_BY_TWO = 1e-2
 # Quantities that cannot be negative, and the relative round-off that is allowed: sizes are printed
 # to four digits.
 POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3
+# Ratio of what a third cause explains to what the second does; more is not expected, and the search
+# ends. The best single one and the best pair are found first, so that most ratios are below 1.
+PROMISED = 3.0
 BEGUN = 4  # hypotheses with several starting sizes that are fitted
 # Ratio of costs; a fit that a linear estimate puts above this is not computed. The linear estimate
 # is off by a factor of two for large errors.
@@ -141,6 +144,16 @@ class LogProblem(PredictedWindows):
         bound = NEARLY * BOUND if nearly_all else BOUND
         bound = max(bound, AUDIBLE * float(self.windows.heard.max()))
         return bool((explained > np.maximum(bound, self.windows.rounding)).any())
+
+    def promises(self, plain: Fit, before: Fit, fit: Fit) -> bool:
+        """Return whether a third cause may explain what two leave.
+
+        It explains less than the second, as long as their effects are not alike.
+        """
+        if len(fit.places) < 2 or fit.left.shape != before.left.shape:
+            return True
+        allowed = max(LEFT_BY_TWO * plain.cost, LIKELY * fit.left.size)
+        return bool(fit.cost < allowed + PROMISED * (before.cost - fit.cost))
 
     def least(self, one: Hypothesis) -> float:
         """Return the smallest size that a hypothesis may have.

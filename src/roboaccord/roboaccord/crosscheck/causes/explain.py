@@ -184,8 +184,8 @@ def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
     for tried in search.stages():
         if not tried or not search.problem.adds(best, tried[0]):
             break
-        best, fits = tried[0], tried
-        if is_noise(best):
+        before, best, fits = best, tried[0], tried
+        if is_noise(best) or not search.problem.promises(search.plain, before, best):
             break
     total = search.plain.cost
 
