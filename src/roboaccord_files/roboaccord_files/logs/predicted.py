@@ -75,13 +75,9 @@ class PredictedWindows(Problem, ABC):
         return cls(freed, np.ones(len(freed.samples), bool), windows.log, reading)
 
     @cached_property
-    def _beside(self) -> Mapping[Hypothesis, Prior]:
-        return {**BESIDE, **self.reading.factors(self.log.driven)}
-
-    @property
     def beside(self) -> Mapping[Hypothesis, Prior]:
         """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors."""
-        return self._beside
+        return {**BESIDE, **self.reading.factors(self.log.driven)}
 
     @cached_property
     def body(self) -> LogBody:
@@ -124,7 +120,7 @@ class PredictedWindows(Problem, ABC):
             residuals = self.windows.apart + more
         for hypothesis, size in nonzero.items():
             if hypothesis.quantity == SCHEME and hypothesis not in (PART, SMOOTH, BLOWS):
-                residuals = residuals + size * self.windows.scheme[..., hypothesis.axis]
+                residuals = residuals + size * self._late(hypothesis.axis, nonzero)
             elif hypothesis.quantity == known.BACKLASH:
                 residuals = residuals + size * self._slack(hypothesis.where)
         return np.asarray(residuals[self.kept])
@@ -176,6 +172,11 @@ class PredictedWindows(Problem, ABC):
             return positions
 
         return self.stored.of((how, shift, *drives.items(), by), make)
+
+    def _late(self, which: int, at: Sizes) -> Array:
+        """Return the residuals if q, qd or friction are a sample late (w, (k + 1) n)."""
+        damping = {one: size for one, size in at.items() if one.quantity == "damping"}
+        return self.windows.late(which, self.windows.body.varied(damping).damping)
 
     def _slack(self, joint: str) -> Array:
         """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
@@ -253,7 +254,7 @@ class PredictedWindows(Problem, ABC):
             elif one in (SMOOTH, BLOWS):
                 columns_of[one] = -self._acted(one, shift, base) @ factors
             elif one.quantity == SCHEME:
-                columns_of[one] = np.asarray(self.windows.scheme[..., one.axis])
+                columns_of[one] = self._late(one.axis, at)
             elif one.quantity in SCALES:
                 scales[one] = (factors - self._factors(more)) / one.probe
             elif one.quantity in DRIVES:

@@ -58,7 +58,7 @@ LIKELIEST = 6
 # rad; a joint that turns farther may be a motor before its gear. Its ratio is tried from 2 to 512,
 # either way, by factors of 1.6, and then fitted.
 FAR = np.pi
-GEARS = [*np.geomspace(2.0, 512.0, 13), *-np.geomspace(2.0, 512.0, 13)]
+GEARS = np.outer([1.0, -1.0], np.geomspace(2.0, 512.0, 13)).ravel()
 Mistake = tuple[Cause, list[str], Array]
 Slopes = Callable[[Sequence[Hypothesis], Sizes], Mapping[Hypothesis, Array]]
 
@@ -175,31 +175,38 @@ def geared(log: Log, far: Index, misfits: Callable[..., Array]) -> Iterator[tupl
         far: columns of joints that turn farther than FAR; one or all of them may be motors.
         misfits: returns misfits of efforts for changed columns, as in `likely`.
     """
+    one_or_all = [*far[:, None], *([far] if len(far) > 1 else [])]
+    for names, motors in product((["q"], ["q", "effort"]), one_or_all):
+        is_driven = "effort" in names
+
+        def left(ratios: Array, names: list[str] = names, is_driven: bool = is_driven) -> Array:
+            return misfits(names, np.diag(1.0 / ratios), np.abs(ratios) if is_driven else 1.0)
+
+        ratios = fitted_ratios(left, motors, len(log.joints))
+        where = ", ".join(log.joints[j] for j in motors)
+        text = ", ".join(f"{ratio:.4g}" for ratio in ratios[motors])
+        size = float(ratios[motors[0]]) if len(motors) == 1 else None
+        cause = Cause(f"gear of {'axis' if is_driven else 'q'}", where, size, axis=text)
+        gears = np.abs(ratios) if is_driven else np.ones_like(ratios)
+        yield (cause, names, np.diag(1.0 / ratios)), gears
+
+
+def fitted_ratios(left: Callable[[Array], Array], motors: Index, count: int) -> Array:
+    """Return the ratios (n,) of gears that leave least: 1 but for those of some joints.
+
+    Args:
+        left: returns what ratios leave (m,).
+        motors: the joints whose ratios are fitted.
+        count: number of joints n.
+    """
     from scipy.optimize import least_squares
 
-    for names, chosen in product((["q"], ["q", "effort"]), [*far[:, None], *[far][: len(far) - 1]]):
-        ratios = np.ones(len(log.joints))
-
-        def left(now: Array, names: list[str] = names) -> Array:
-            gears = np.abs(now) if "effort" in names else 1.0
-            return misfits(names, np.diag(1.0 / now), gears)
-
-        # All the same first, then joint by joint, then by least squares.
-        for which in (chosen, *chosen[:, None], *chosen[:, None]):
-            tries = np.tile(ratios, (len(GEARS), 1))
-            tries[:, which] = np.array(GEARS)[:, None]
-            ratios = min(tries, key=lambda now: float((left(now) ** 2).sum()))
-        start = ratios.copy()
-
-        def ratios_at(logarithms: Array) -> Array:
-            now = start.copy()
-            now[chosen] *= np.exp(logarithms)
-            return now
-
-        fit = least_squares(lambda x: left(ratios_at(x)), np.zeros(len(chosen)))
-        ratios = ratios_at(fit.x)
-        where = ", ".join(log.joints[j] for j in chosen)
-        text = ", ".join(f"{ratio:.4g}" for ratio in ratios[chosen])
-        size = float(ratios[chosen[0]]) if len(chosen) == 1 else None
-        cause = Cause(f"gear of {'axis' if 'effort' in names else 'q'}", where, size, axis=text)
-        yield (cause, names, np.diag(1.0 / ratios)), np.abs(ratios) if len(names) > 1 else 1.0
+    # One ratio for all, then joint by joint, twice, as they depend on each other.
+    ratios = np.ones(count)
+    for joints in (motors, *motors[:, None], *motors[:, None]):
+        tries = np.tile(ratios, (len(GEARS), 1))
+        tries[:, joints] = GEARS[:, None]
+        ratios = min(tries, key=lambda tried: float((left(tried) ** 2).sum()))
+    scales = (np.arange(count)[:, None] == motors).astype(float)
+    fit = least_squares(lambda logs: left(ratios * np.exp(scales @ logs)), np.zeros(len(motors)))
+    return np.asarray(ratios * np.exp(scales @ fit.x))

@@ -215,7 +215,7 @@ class Windows(Response):
 
     def _recomputed(self) -> Windows:
         """Return these windows, without kept results of another basis or scale."""
-        for name in ("_needed", "_measured", "scheme"):
+        for name in ("_needed", "_measured", "scheme", "_late_friction"):
             self.__dict__.pop(name, None)
         self.apart = self._left_of_log()
         return self
@@ -303,14 +303,26 @@ class Windows(Response):
         """
         return self._moved_by_impulses(self.applied(shift + 1, efforts))
 
+    def late(self, which: int, damping: Array) -> Array:
+        """Return the effect on positions of a delay by a period (w, (k + 1) n).
+
+        Args:
+            which: what is late: 0 for q, 1 for qd, 2 for friction.
+            damping: viscous friction of the joints (n,) [N m s/rad].
+        """
+        return np.asarray(self.scheme[..., which] if which < 2 else self._late_friction @ damping)
+
     @cached_property
     def scheme(self) -> Array:
-        """Effect on positions if q, qd or friction are late by a period (w, (k + 1) n, 3)."""
+        """Effect on positions if q or qd are late by a period (w, (k + 1) n, 2)."""
         body, period = self.body, self.log.period
         q, qd, qdd = self.nodes
         plain, delay = body.efforts(q, qd, qdd), PROBE * period
         by_q = body.efforts(q - delay * qd, qd, qdd) - plain
         by_qd = body.efforts(q, qd - delay * qdd, qdd) - plain
-        columns = [self._spread(change / PROBE) for change in (by_q, by_qd)]
-        columns.append(-period * body.damping * self.qdd)
-        return self.made_by(np.stack(columns, axis=-1))
+        return self.made_by(self._spread(np.stack([by_q, by_qd], axis=-1) / PROBE))
+
+    @cached_property
+    def _late_friction(self) -> Array:
+        """Effect on positions if a damping of 1 N m s/rad is late, by joint (w, (k + 1) n, n)."""
+        return self.made_by(-self.log.period * self.qdd[:, :, None] * np.eye(self.joints))
