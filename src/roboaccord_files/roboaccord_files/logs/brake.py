@@ -5,7 +5,7 @@ brake is compared with all other causes (problem.py), as if the windows in which
 there. Of a joint that rests in all the log, nothing would be left: a brake is named if the effort
 that acts on it varies, and otherwise than the motion of the other joints needs.
 
-The constants may be tuned; test_brake.py has an arm in MuJoCo whose brakes engage.
+The constants may be tuned; test_log_mistakes.py has an arm in MuJoCo whose brakes engage.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def brakes(problem: PredictedWindows) -> Iterator[tuple[Cause, Array]]:
     acting = windows.applied(0, efforts)[..., 0]
     needed = windows.needed(problem.body).reshape(len(acting), -1, windows.joints)[:, 1::2]
     is_held, at_times = at_rest[windows.samples].any(axis=1), list[int]()
-    for j in np.flatnonzero(is_held.any(axis=0)):
+    is_base = np.arange(windows.joints) < windows.joints - len(log.driven)
+    for j in np.flatnonzero(is_held.any(axis=0) & ~is_base):
         both = np.stack([acting[is_held[:, j], :, j], needed[is_held[:, j], :, j]])
         always = bool(is_held[:, j].all())
         if always:  # the zero of its efforts is unknown, and a factor may be

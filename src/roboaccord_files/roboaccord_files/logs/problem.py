@@ -99,8 +99,9 @@ class LogProblem(PredictedWindows):
         if self.share(fitted(self).left).max() > MISTAKEN:
             acting = self.efforts(fitted(self).sizes)[..., 0]
             for cause, fields, change in likely(windows, self.body, acting):
-                columns = {name: undone(name, getattr(self.log, name), change) for name in fields}
-                log = replace(self.log, **columns)
+                log = self.log
+                for name in fields:
+                    log = replace(log, **{name: undone(name, getattr(log, name), change)})
                 if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
