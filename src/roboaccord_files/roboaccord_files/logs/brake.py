@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import fitted
@@ -29,8 +30,10 @@ BRAKING = 0.1  # s; before it rests a joint is braked for less
 # leaves as much as the link's mass is off.
 UNBALANCED = 0.5
 
+Mask = NDArray[np.bool_]
 
-def brakes(problem: PredictedWindows) -> Iterator[tuple[Cause, Array]]:
+
+def brakes(problem: PredictedWindows) -> Iterator[tuple[Cause, Mask]]:
     """Yield brakes with the time for which they hold [s], and the windows in which they do (w,).
 
     Joints that rest in all the log have a brake each; those that rest at times have one together.
@@ -41,29 +44,42 @@ def brakes(problem: PredictedWindows) -> Iterator[tuple[Cause, Array]]:
     log, windows, at_rest = problem.log, problem.windows, resting(problem)
     efforts = problem.efforts(fitted(problem).sizes)
     noise = noise_of(log, efforts[..., 0])
+    # Efforts in each step (w, k, n), of windows in which a joint rests (w, n).
     acting = windows.applied(0, efforts)[..., 0]
     needed = windows.needed(problem.body).reshape(len(acting), -1, windows.joints)[:, 1::2]
-    is_held, at_times = at_rest[windows.samples].any(axis=1), list[int]()
-    is_base = np.arange(windows.joints) < windows.joints - len(log.driven)
-    for j in np.flatnonzero(is_held.any(axis=0) & ~is_base):
-        both = np.stack([acting[is_held[:, j], :, j], needed[is_held[:, j], :, j]])
-        always = bool(is_held[:, j].all())
-        if always:  # the zero of its efforts is unknown, and a factor may be
-            both = (both - both.mean(axis=(1, 2), keepdims=True)) * (not problem.reading.scaled)
-        unbalanced, rms = (float(np.sqrt((x**2).mean())) for x in (both[0] - both[1], both))
-        if unbalanced <= max(UNBALANCED * rms, RESTS * noise[j]):
+    is_held = np.asarray(at_rest[windows.samples].any(axis=1), bool)
+    at_times = list[int]()
+    for j in range(windows.joints - len(log.driven), windows.joints):
+        held = is_held[:, j]
+        pair = np.stack([acting[held, :, j].ravel(), needed[held, :, j].ravel()])
+        if held.all():  # the zero of its efforts is unknown
+            pair -= pair.mean(axis=1, keepdims=True)
+        if not is_unbalanced(pair, RESTS * noise[j]):
             continue
-        if always:
-            yield Cause(BRAKE, log.joints[j], float(np.ptp(log.time)), None, "s"), is_held[:, j]
-        else:
+        if not held.all():
             at_times.append(j)
+        elif not problem.reading.scaled:  # else its factor is unknown, too
+            yield Cause(BRAKE, log.joints[j], float(np.ptp(log.time)), None, "s"), held
     if at_times:
         time = log.period * float(at_rest[:, at_times].any(axis=1).sum())
         where = ", ".join(log.joints[j] for j in at_times)
-        yield Cause(BRAKE, where, time, None, "s"), is_held[:, at_times].any(axis=1)
+        yield Cause(BRAKE, where, time, None, "s"), np.asarray(is_held[:, at_times].any(axis=1))
 
 
-def resting(problem: PredictedWindows) -> Array:
+def is_unbalanced(pair: Array, least: float) -> bool:
+    """Return whether efforts that act on a resting joint are far from those that it needs.
+
+    Args:
+        pair: efforts that act, and that are needed (2, k).
+        least: the smallest rms difference that counts.
+    """
+    if not pair.size:
+        return False
+    difference = float(np.sqrt(np.mean((pair[0] - pair[1]) ** 2)))
+    return difference > max(UNBALANCED * float(np.sqrt(np.mean(pair**2))), least)
+
+
+def resting(problem: PredictedWindows) -> Mask:
     """Return at which samples joints rest, or are about to (samples, n)."""
     from scipy.ndimage import maximum_filter1d, minimum_filter1d
 

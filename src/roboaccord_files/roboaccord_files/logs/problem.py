@@ -99,9 +99,8 @@ class LogProblem(PredictedWindows):
         if self.share(fitted(self).left).max() > MISTAKEN:
             acting = self.efforts(fitted(self).sizes)[..., 0]
             for cause, fields, change in likely(windows, self.body, acting):
-                log = self.log
-                for name in fields:
-                    log = replace(log, **{name: undone(name, getattr(log, name), change)})
+                changed = {name: undone(name, getattr(self.log, name), change) for name in fields}
+                log = replace(self.log, **changed)
                 if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)

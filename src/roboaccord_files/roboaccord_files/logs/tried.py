@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from roboaccord.contract.contact import Index
@@ -162,9 +163,9 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
     return [candidates[i] for i in sorted(best) if squared[i] < as_recorded]
 
 
-def undone(name: str, columns: Array, change: Array) -> Array:
+def undone(name: str, columns: Any, change: Array) -> Any:
     """Return columns (k, n) of a field with a mistake undone, so that effort times rate stays."""
-    return np.asarray(columns @ (np.linalg.inv(change).T if name == "effort" else change))
+    return columns @ (np.linalg.inv(change).T if name == "effort" else change)
 
 
 def geared(log: Log, far: Index, misfits: Callable[..., Array]) -> Iterator[tuple[Mistake, Array]]:
