@@ -3,7 +3,7 @@
 An error is a `Hypothesis`: a quantity, the joint or link where it is wrong, and an axis. There are
 three lists: `groups_of` has errors whose effect is nearly linear in their size, so that a fit can
 begin at 0; `starts_of` has those whose fit must begin near the right size, with sizes to begin at;
-`likely` has wrong signs and exchanged columns.
+`likely` has wrong signs, exchanged columns, and columns of motors instead of joints.
 
 An error is added to one of them, with its effect in `LogBody.varied` or in predicted.py. Starting
 sizes may be tuned.
@@ -60,6 +60,8 @@ LIKELIEST = 6
 # either way, by factors of 1.6, and then fitted.
 FAR = np.pi
 GEARS = np.outer([1.0, -1.0], np.geomspace(2.0, 512.0, 13)).ravel()
+MOTORS = {"gear of q": ["q"], "gear of axis": ["q", "effort"]}
+"""Fields of the log that may be those of motors, by the name of the cause."""
 Mistake = tuple[Cause, list[str], Array]
 Slopes = Callable[[Sequence[Hypothesis], Sizes], Mapping[Hypothesis, Array]]
 
@@ -130,6 +132,8 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
         body: robot that the efforts move.
         efforts: of all samples (k, n).
     """
+    from scipy.linalg import block_diag
+
     unit, driven = np.eye(windows.joints), windows.log.driven
     first = windows.joints - len(driven)  # the joints of a moving base come before
     # Motion and efforts at a few times; `samples.repeat` is the sample of each time of a window.
@@ -141,26 +145,23 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
     acting = efforts[windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]]
     size = np.maximum(acting.std(axis=0), 1e-9)
 
-    def misfits(names: Sequence[str], change: Array, gears: Array | float = 1.0) -> Array:
-        """Return the difference of the efforts over their size, with columns changed (m,)."""
+    def misfits(names: Sequence[str], change: Array) -> Array:
+        """Return the differences of efforts over their sizes, with columns changed (m,)."""
         q, qd, qdd = motion @ (change if "q" in names else unit)
         needed = body.efforts(q, qd, qdd) + body.friction(qd)
         corrected = undone("effort", acting, change) if "effort" in names else acting
-        return np.asarray((corrected - needed) / (size * gears)).ravel()
+        return np.asarray((corrected - needed) / size).ravel()
 
-    candidates = list(exchanges(driven, ("q", "effort")))
-    # Matrices of all joints, with those of the base unchanged.
-    for i, (cause, names, change) in enumerate(candidates):
-        full = unit.copy()
-        full[first:, first:] = change
-        candidates[i] = cause, names, full
-    squared = [float((misfits(names, change) ** 2).sum()) for _, names, change in candidates]
-    for mistake, gears in geared(windows.log, far, misfits):
-        candidates.append(mistake)
-        squared.append(float((misfits(*mistake[1:], gears) ** 2).sum()))
+    candidates = [
+        (cause, names, block_diag(np.eye(first), change))
+        for cause, names, change in exchanges(driven, ("q", "effort"))
+    ]
+    for motors in [*far[:, None], *([far] if len(far) > 1 else [])]:  # one, or all
+        candidates += [geared(kind, motors, windows.log.joints, misfits) for kind in MOTORS]
+    squares = [float((misfits(names, change) ** 2).sum()) for _, names, change in candidates]
     as_recorded = float((misfits((), unit) ** 2).sum())
-    best = ranked(range(len(candidates)), squared.__getitem__)[:LIKELIEST]
-    return [candidates[i] for i in sorted(best) if squared[i] < as_recorded]
+    best = ranked(range(len(candidates)), squares.__getitem__)[:LIKELIEST]
+    return [candidates[i] for i in sorted(best) if squares[i] < as_recorded]
 
 
 def undone(name: str, columns: Any, change: Array) -> Any:
@@ -168,46 +169,27 @@ def undone(name: str, columns: Any, change: Array) -> Any:
     return columns @ (np.linalg.inv(change).T if name == "effort" else change)
 
 
-def geared(log: Log, far: Index, misfits: Callable[..., Array]) -> Iterator[tuple[Mistake, Array]]:
-    """Yield columns that are those of motors, before gears of unknown ratios, and the ratios (n,).
+def geared(
+    kind: str, motors: Index, joints: Sequence[str], misfits: Callable[..., Array]
+) -> Mistake:
+    """Return columns that are those of motors, before gears whose ratios fit best.
 
     Args:
-        log: whose columns may be those of motors.
-        far: columns of joints that turn farther than FAR; one or all of them may be motors.
-        misfits: returns misfits of efforts for changed columns, as in `likely`.
-    """
-    one_or_all = [*far[:, None], *([far] if len(far) > 1 else [])]
-    for names, motors in product((["q"], ["q", "effort"]), one_or_all):
-        is_driven = "effort" in names
-
-        def left(ratios: Array, names: list[str] = names, is_driven: bool = is_driven) -> Array:
-            return misfits(names, np.diag(1.0 / ratios), np.abs(ratios) if is_driven else 1.0)
-
-        ratios = fitted_ratios(left, motors, len(log.joints))
-        where = ", ".join(log.joints[j] for j in motors)
-        text = ", ".join(f"{ratio:.4g}" for ratio in ratios[motors])
-        size = float(ratios[motors[0]]) if len(motors) == 1 else None
-        cause = Cause(f"gear of {'axis' if is_driven else 'q'}", where, size, axis=text)
-        gears = np.abs(ratios) if is_driven else np.ones_like(ratios)
-        yield (cause, names, np.diag(1.0 / ratios)), gears
-
-
-def fitted_ratios(left: Callable[[Array], Array], motors: Index, count: int) -> Array:
-    """Return the ratios (n,) of gears that leave least: 1 but for those of some joints.
-
-    Args:
-        left: returns what ratios leave (m,).
-        motors: the joints whose ratios are fitted.
-        count: number of joints n.
+        kind: key of MOTORS.
+        motors: the columns of their joints (m,).
+        joints: names of all joints (n,).
+        misfits: returns the misfits of efforts, by fields and change, as in `likely`.
     """
     from scipy.optimize import least_squares
 
-    # One ratio for all, then joint by joint, twice, as they depend on each other.
-    ratios = np.ones(count)
-    for joints in (motors, *motors[:, None], *motors[:, None]):
-        tries = np.tile(ratios, (len(GEARS), 1))
-        tries[:, joints] = GEARS[:, None]
-        ratios = min(tries, key=lambda tried: float((left(tried) ** 2).sum()))
-    scales = (np.arange(count)[:, None] == motors).astype(float)
-    fit = least_squares(lambda logs: left(ratios * np.exp(scales @ logs)), np.zeros(len(motors)))
-    return np.asarray(ratios * np.exp(scales @ fit.x))
+    fields, of_motors, same = MOTORS[kind], np.eye(len(joints))[:, motors], np.zeros(len(motors))
+
+    def change(logarithms: Array, ratio: float) -> Array:
+        return np.diag(1.0 / (1.0 + of_motors @ (ratio * np.exp(logarithms) - 1.0)))
+
+    ratio = min(GEARS, key=lambda ratio: float((misfits(fields, change(same, ratio)) ** 2).sum()))
+    fit = least_squares(lambda logarithms: misfits(fields, change(logarithms, ratio)), same)
+    ratios = ratio * np.exp(fit.x)
+    where, text = ", ".join(joints[j] for j in motors), ", ".join(f"{r:.4g}" for r in ratios)
+    size = float(ratios[0]) if len(motors) == 1 else None
+    return Cause(kind, where, size, axis=text), fields, change(fit.x, ratio)

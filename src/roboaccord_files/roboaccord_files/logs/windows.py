@@ -30,6 +30,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.along import Along
@@ -57,6 +58,10 @@ SLOW = 0.1
 # Times the noise, and rad or m; a joint with a smaller range rests. White noise of a million
 # samples has a range of 10; encoders of 22 bits count 1.5e-6 rad.
 RESTS, STILL = 12.0, 1e-6
+# s, and share of a joint's range: where it moves by less for so long it is held at times; a sine of
+# 0.3 Hz is so near its peak for 0.05 s.
+LASTING, CREEP = 0.25, 1e-3
+BRAKING = 0.1  # s; before it rests a joint is braked for less
 # Nodes of a window (nodes.py) at least, and further ones a second of its length: 60 resolve 30 Hz,
 # more than the joints of robots reach.
 NODES, DENSE = 5, 60.0
@@ -171,6 +176,23 @@ class Windows(Response):
             if highest > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
                 rate = float(np.median(rates[..., j][near]))
                 yield joint, rate, float(near.mean()), np.asarray(near.any(axis=1))
+
+    def at_rest(self) -> NDArray[np.bool_]:
+        """Return at which samples of the log joints rest, or are about to (samples, n).
+
+        A joint rests where it moves by no more than CREEP of its range, or by its noise, for
+        LASTING.
+        """
+        from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+        q, lasting, braking = (
+            self.log.q,
+            *(int(t / self.log.period) + 1 for t in (LASTING, BRAKING)),
+        )
+        moved = maximum_filter1d(q, lasting, 0) - minimum_filter1d(q, lasting, 0)
+        still = np.maximum(RESTS * self.noise, CREEP * np.ptp(q, axis=0))
+        rests = maximum_filter1d(moved <= still, lasting + 2 * braking, 0)
+        return np.asarray(rests | self.is_resting)
 
     def freed(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of some joints unknown where they turn back or rest.
