@@ -53,8 +53,8 @@ MISTAKEN = 0.2
 # Ratio of squared residuals; several causes together may leave no more: a tenth of LEFT, for more
 # causes fit more by chance.
 LEFT_BY_TWO = 1e-2
-# Ratio of rms efforts, of what acts less what is needed to both together: so much a brake holds at
-# least. A servo that holds a link leaves as much as the link's mass is off.
+# Ratio of rms efforts: a brake takes at least so much of those that act and those that are needed.
+# A servo that holds a link leaves as much as the link's mass is off, which is less.
 UNBALANCED = 0.5
 # Quantities that cannot be negative, and the relative round-off that is allowed: sizes are printed
 # to four digits.
@@ -114,9 +114,9 @@ class LogProblem(PredictedWindows):
     def brakes(self) -> Iterator[tuple[Cause, NDArray[np.bool_]]]:
         """Yield brakes with the time for which they hold [s], and in which windows they do (w,).
 
-        A brake holds a joint that rests while the effort that acts is not the one that it needs.
-        Joints that rest in all the log have a brake each; those that rest at times have one
-        together. Of the former the zero of the efforts is unknown, and in some readings a factor.
+        A brake holds a joint that rests although the effort that acts is not the one that this
+        needs. Joints that rest in all the log have a brake each; those that rest at times have one
+        together, as where an arm is parked.
         """
         log, windows, at_rest = self.log, self.windows, self.windows.at_rest()
         is_held = np.asarray(at_rest[windows.samples].any(axis=1), bool)
@@ -129,21 +129,19 @@ class LogProblem(PredictedWindows):
         for j in range(windows.joints - len(log.driven), windows.joints):
             held = is_held[:, j]
             pair = np.stack([acting[held, :, j], needed[held, :, j]])
-            if held.all():
+            if held.all():  # the zero of its efforts is unknown
                 pair -= pair.mean(axis=(1, 2), keepdims=True)
             if rms(pair[0] - pair[1]) <= max(UNBALANCED * rms(pair), least[j]):
                 continue
             if not held.all():
                 at_times.append(j)
-            elif not self.reading.scaled:
+            elif not self.reading.scaled:  # else the factor of its efforts is unknown, too
                 yield Cause(known.BRAKE, log.joints[j], float(np.ptp(log.time)), unit="s"), held
         if at_times:
             time = log.period * float(at_rest[:, at_times].any(axis=1).sum())
             where = ", ".join(log.joints[j] for j in at_times)
-            yield (
-                Cause(known.BRAKE, where, time, unit="s"),
-                np.asarray(is_held[:, at_times].any(axis=1)),
-            )
+            held = np.asarray(is_held[:, at_times].any(axis=1))
+            yield Cause(known.BRAKE, where, time, unit="s"), held
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little enough to explain the log.

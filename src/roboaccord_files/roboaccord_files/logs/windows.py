@@ -58,10 +58,10 @@ SLOW = 0.1
 # Times the noise, and rad or m; a joint with a smaller range rests. White noise of a million
 # samples has a range of 10; encoders of 22 bits count 1.5e-6 rad.
 RESTS, STILL = 12.0, 1e-6
-# s, and share of a joint's range: where it moves by less for so long it is held at times; a sine of
-# 0.3 Hz is so near its peak for 0.05 s.
+# s, and share of a joint's range: a joint that moves by less for so long rests at times. A sine of
+# 0.3 Hz is so near its peak for 0.07 s.
 LASTING, CREEP = 0.25, 1e-3
-BRAKING = 0.1  # s; before it rests a joint is braked for less
+BRAKING = 0.1  # s; a brake takes less to stop a joint
 # Nodes of a window (nodes.py) at least, and further ones a second of its length: 60 resolve 30 Hz,
 # more than the joints of robots reach.
 NODES, DENSE = 5, 60.0
@@ -185,13 +185,12 @@ class Windows(Response):
         """
         from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-        q, lasting, braking = (
-            self.log.q,
-            *(int(t / self.log.period) + 1 for t in (LASTING, BRAKING)),
-        )
-        moved = maximum_filter1d(q, lasting, 0) - minimum_filter1d(q, lasting, 0)
-        still = np.maximum(RESTS * self.noise, CREEP * np.ptp(q, axis=0))
-        rests = maximum_filter1d(moved <= still, lasting + 2 * braking, 0)
+        q, period = self.log.q, self.log.period
+        lasting, braking = int(LASTING / period) + 1, int(BRAKING / period) + 1  # in samples
+        ranges = maximum_filter1d(q, lasting, 0) - minimum_filter1d(q, lasting, 0)
+        is_still = ranges <= np.maximum(RESTS * self.noise, CREEP * np.ptp(q, axis=0))
+        # A range belongs to the middle of its samples; all of them rest, and those around are near.
+        rests = maximum_filter1d(is_still, lasting + 2 * braking, 0)
         return np.asarray(rests | self.is_resting)
 
     def freed(self, joints: Iterable[str]) -> Windows:
