@@ -100,7 +100,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         return replace(check, share=best.taken.left, unmeasured=True)
     # Noise of the efforts counts as noise of the positions that it causes [rad or m].
     problem = best.problem
-    effort_noise = effort_share(problem, best.fit.sizes) * windows.reach
+    effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
     if (effort_noise > AUDIBLE * windows.noise).any():
         steps = rounded(log, problem.efforts(factors_in(best.fit.sizes))[..., 0])
         windows = windows.rescaled(effort_noise, steps)
@@ -285,7 +285,7 @@ def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     windows, rng = problem.windows, np.random.default_rng(0)
     effort = problem.efforts(factors_in(sizes))[..., 0]
     noise = drawn_like(windows.log, effort, rng)
-    return problem.share(windows.pushed(0, noise[..., None])[problem.kept])
+    return problem.share(windows.by_held_efforts(0, noise[..., None])[problem.kept])
 
 
 def factors_in(sizes: Sizes) -> Sizes:

@@ -159,7 +159,8 @@ class LogProblem(PredictedWindows):
         if fit.variant:
             return bool(fit.cost <= LIKELY * fit.left.size or share < times * UNKNOWN)
         cost_bound = (LEFT if single else LEFT_BY_TWO) * plain.cost
-        share_bound = np.hypot(NOISY if single else UNKNOWN, LIKELY * self.windows.heard.max())
+        noise = LIKELY * self.windows.scale_share.max()
+        share_bound = np.hypot(NOISY if single else UNKNOWN, noise)
         return bool(
             fit.cost <= times * max(cost_bound, LIKELY * fit.left.size)
             and share < times * share_bound
@@ -179,7 +180,7 @@ class LogProblem(PredictedWindows):
         explained = self.share(before.left - fit.left)
         nearly_all = fit.cost < NEARLY**2 * before.cost
         bound = NEARLY * BOUND if nearly_all else BOUND
-        bound = max(bound, AUDIBLE * float(self.windows.heard.max()))
+        bound = max(bound, AUDIBLE * float(self.windows.scale_share.max()))
         return bool((explained > np.maximum(bound, self.windows.rounding)).any())
 
     def promises(self, plain: Fit, before: Fit, fit: Fit) -> bool:
