@@ -36,9 +36,7 @@ GROSS = 0.1
 # Ratio; its residuals must be at least this many times those of the other reading: a ninth of the
 # squares, about what one cause may leave (the core has LEFT = 0.1).
 CLEAR = 3.0
-# Share; the residuals of the other reading must be smaller than this, or than this share of what
-# torque at the joint leaves, where that is more than the efforts do at all: counts leave hundreds.
-MOST = 0.5
+MOST = 0.5  # share; the residuals of the other reading must be smaller than this
 # Ratios; a factor between these may be the error of a gear, and no current. No gear is 60 % off,
 # and 0.6 is 1 / 1.6 rounded.
 NEAR_ONE = 0.6, 1.6
@@ -168,9 +166,7 @@ def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -
         and not low < fit.sizes[factor] < high
         for factor in factors
     ]
-    convincing = middle[best] < MOST * max(middle[plain], 1.0) and (
-        not factors or sum(far_from_one) > len(factors) / 2
-    )
+    convincing = middle[best] < MOST and (not factors or sum(far_from_one) > len(factors) / 2)
     return best if convincing else plain
 
 

@@ -56,8 +56,9 @@ FEW_TIMES, MANY_TIMES = 60, 1200
 # q and effort.
 LIKELIEST = 6
 # rad; a joint that turns farther may be a motor before its gear. Its ratio is tried from 2 to 512,
-# either way, by factors of 1.6, and then fitted.
-FAR = np.pi
+# either way, by factors of 1.6, and then fitted; one that is nearer to 1 is no gear, but maybe a
+# wrong sign.
+FAR, LEAST_GEAR = np.pi, 1.6
 GEARS = np.outer([1.0, -1.0], np.geomspace(2.0, 512.0, 13)).ravel()
 MOTORS = {"gear of q": ["q"], "gear of axis": ["q", "effort"]}
 """Fields of the log that may be those of motors, by the name of the cause."""
@@ -188,7 +189,8 @@ def geared(
         return np.diag(1.0 / (1.0 + of_motors @ (ratio * np.exp(logarithms) - 1.0)))
 
     ratio = min(GEARS, key=lambda ratio: float((misfits(fields, change(same, ratio)) ** 2).sum()))
-    fit = least_squares(lambda logarithms: misfits(fields, change(logarithms, ratio)), same)
+    bounds = np.log(LEAST_GEAR / abs(ratio)), np.inf
+    fit = least_squares(lambda x: misfits(fields, change(x, ratio)), same, bounds=bounds)
     ratios = ratio * np.exp(fit.x)
     where, text = ", ".join(joints[j] for j in motors), ", ".join(f"{r:.4g}" for r in ratios)
     size = float(ratios[0]) if len(motors) == 1 else None
