@@ -293,8 +293,8 @@ def test_told_reports_faults_in_order_and_leaves_out_what_has_no_name():
 
 def test_a_diagnosis_that_is_not_installed_is_refused_and_told_is_named(monkeypatch):
     """In one line, which a shipped scenario gives, too."""
-    monkeypatch.setattr(plugins, "entries", lambda group: {})
     setup = load_setup("packbot", "frozen_elbow")
+    monkeypatch.setattr(plugins, "entries", lambda group: {})
     with pytest.raises(AccordError) as caught:
         make_controller(setup)
     assert str(caught.value) == (

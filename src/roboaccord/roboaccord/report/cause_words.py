@@ -14,7 +14,7 @@ from itertools import groupby
 
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
-from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, SPEED_LIMIT, Hypothesis
+from roboaccord.crosscheck.causes.hypotheses import BRAKE, LIMIT, MOTOR, SPEED_LIMIT, Hypothesis
 from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY, PRODUCTS
 
@@ -83,6 +83,8 @@ def _clause(components: Sequence[Cause]) -> str:
     match kind, cause.unit:
         case "sign", _:
             return f"the {columns} of {where} has the other sign"
+        case "gear", _ if column:
+            return f"the {columns} of {where} is the motor's, {cause.axis} times the joint's"
         case "order", _:
             return f"the {columns} of {where} are interchanged"
         case "frame", _ if cause.axis == "orientation":
@@ -103,6 +105,8 @@ def _clause(components: Sequence[Cause]) -> str:
             return f"the effort of {where} is clipped at {size:.4g} {cause.unit}"
         case _ if cause.quantity == MOTOR:
             return f"the effort of {_place(cause)} follows by a lag of first order of {size:.3g} s"
+        case _ if cause.quantity == BRAKE:
+            return f"a brake holds {where}, for {size:.3g} s"
         case _ if cause.quantity == SPEED_LIMIT:
             return f"{where} moves at no more than {size:.4g} {cause.unit}"
         case _ if is_mirrored(cause):

@@ -15,5 +15,6 @@ The modules, in the order of the work:
 follow.py is apart: the controller that follows a trajectory from a file.
 
 The fields of result.py, the keys of `--json` and the options are interfaces.
-Tests: test_log_readers.py, test_own_log.py, test_log_efforts.py, test_floating_log.py.
+Tests: test_log_readers.py, test_own_log.py, test_log_efforts.py, test_log_mistakes.py,
+test_floating_log.py.
 """

@@ -16,13 +16,13 @@ HALF and AUDIBLE may be tuned; they move verdicts. `make own-logs` measures what
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import Explanation, explain
+from roboaccord.crosscheck.causes.explain import Conclusion, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
 from roboaccord.crosscheck.causes.search import LIKELY, Search, score
@@ -34,7 +34,6 @@ from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.efforts import (
     OWN,
-    Reading,
     Taken,
     best_reading,
     factors_of,
@@ -97,18 +96,21 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         return check
     # What the efforts mean. All 0 with large residuals: something drove the robot unrecorded.
     best = BestReading.of(windows, effort)
-    if not log.effort.any() and best.share > MISTAKEN:
-        return replace(check, share=best.share, unmeasured=True)
+    if not log.effort.any() and best.taken.left > MISTAKEN:
+        return replace(check, share=best.taken.left, unmeasured=True)
     # Noise of the efforts counts as noise of the positions that it causes [rad or m].
     problem = best.problem
-    effort_noise = effort_share(problem, best.fit.sizes) * windows.reach
+    effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
     if (effort_noise > AUDIBLE * windows.noise).any():
         steps = rounded(log, problem.efforts(factors_in(best.fit.sizes))[..., 0])
         windows = windows.rescaled(effort_noise, steps)
-        problem = LogProblem.of(windows, best.dry, best.reading)
+        problem = LogProblem.of(windows, best.dry, problem.reading)
     # Causes, without those that the user expects.
     answer = explained(windows, problem, best.dry)
     explanation, taken_for = without_stated(answer, best.taken, effort)
+    if held := tuple(cause for cause, where in answer.problem.brakes() if where.all()):
+        causes = (*held, *explanation.causes)
+        explanation = replace(explanation, code=Conclusion.TOGETHER, causes=causes)
     delay = delay_of(problem) if effort == "commanded" else np.nan
     check = replace(check, taken=taken_for, explanation=explanation, delay=delay)
     return with_residuals(check, answer)
@@ -132,24 +134,19 @@ def first_look(windows: Windows) -> LogCheck:
     )
 
 
-@dataclass(frozen=True)
-class BestReading:
+class BestReading(NamedTuple):
     """The meaning of a log's efforts that explains it best, before any cause is named.
 
     Args:
-        reading: that meaning.
-        problem, fit: the log as a problem of regression under it, and its fit without causes.
-        taken: the same for the report, with the reading that fits next best.
-        share: rms residuals of the fit as a share of the effect of the efforts, of the joint where
-            it is largest.
+        problem: the log as a problem of regression under that meaning.
+        fit: its fit without causes.
+        taken: the meaning for the report, with the one that fits next best.
         dry: names of joints with dry friction in the file.
     """
 
-    reading: Reading
     problem: LogProblem
     fit: Fit
     taken: Taken
-    share: float
     dry: frozenset[str]
 
     @classmethod
@@ -165,8 +162,7 @@ class BestReading:
             for reading, fit in fits.items()
         }
         best = best_reading(fits, shares)
-        described = taken(best, fits, shares, effort)
-        return cls(best, problems[best], fits[best], described, described.left, dry)
+        return cls(problems[best], fits[best], taken(best, fits, shares, effort), dry)
 
 
 class Answer(NamedTuple):
@@ -289,7 +285,7 @@ def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     windows, rng = problem.windows, np.random.default_rng(0)
     effort = problem.efforts(factors_in(sizes))[..., 0]
     noise = drawn_like(windows.log, effort, rng)
-    return problem.share(windows.pushed(0, noise[..., None])[problem.kept])
+    return problem.share(windows.by_held_efforts(0, noise[..., None])[problem.kept])
 
 
 def factors_in(sizes: Sizes) -> Sizes:

@@ -63,7 +63,7 @@ class Reading:
     gravity: bool = False
     friction: bool = False
 
-    def rest(self, body: LogBody) -> LogBody:
+    def uncompensated(self, body: LogBody) -> LogBody:
         """Return the robot without gravity and friction, as far as the controller carries them."""
         if self.gravity:
             body = replace(body, gravity=np.zeros(3))

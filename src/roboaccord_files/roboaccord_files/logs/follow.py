@@ -45,28 +45,22 @@ class Follow(Posture):
         self, setup: Setup, file: str, frequency: float = 2.0, damping: float = 1.0
     ) -> None:
         super().__init__(setup, None, frequency, damping)
-        names, self._times, q, qd = read_trajectory_file(Path(file))
+        from scipy.interpolate import CubicHermiteSpline
+
+        names, times, q, qd = read_trajectory_file(Path(file))
         for name in names:
             check_known(f"{file}: unknown joint ", name, setup.joints)
+        # Joints that the file does not name rest at their goals.
         columns = [setup.joints.index(name) for name in names]
-        self._q = np.tile(self._goal, (len(self._times), 1))
-        self._qd = np.zeros_like(self._q)
-        self._q[:, columns], self._qd[:, columns] = q, qd
+        positions = np.tile(self._goal, (len(times), 1))
+        velocities = np.zeros_like(positions)
+        positions[:, columns], velocities[:, columns] = q, qd
+        self._motion = CubicHermiteSpline(times, positions, velocities)
 
     def goal(self, time: float) -> tuple[Array, Array]:
-        times = self._times
-        i = int(np.searchsorted(times, time, side="right")) - 1
-        if i < 0 or i >= len(times) - 1:
-            end_point = self._q[0 if i < 0 else -1]
-            return end_point, np.zeros_like(end_point)
-        # q(s) = q0 + c1 s + c2 s^2 + c3 s^3 on the interval h, s from 0 to 1, with the positions
-        # and velocities of both ends.
-        h = float(times[i + 1] - times[i])
-        s = (time - float(times[i])) / h
-        step, c1, end_slope = self._q[i + 1] - self._q[i], h * self._qd[i], h * self._qd[i + 1]
-        c2, c3 = 3.0 * step - 2.0 * c1 - end_slope, c1 + end_slope - 2.0 * step
-        q = self._q[i] + s * (c1 + s * (c2 + s * c3))
-        return q, (c1 + s * (2.0 * c2 + 3.0 * s * c3)) / h
+        first, last = self._motion.x[[0, -1]]
+        within = min(max(time, first), last)
+        return self._motion(within), self._motion(within, 1) * (first <= time < last)
 
 
 def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:

@@ -75,18 +75,14 @@ class PredictedWindows(Problem, ABC):
         return cls(freed, np.ones(len(freed.samples), bool), windows.log, reading)
 
     @cached_property
-    def _beside(self) -> Mapping[Hypothesis, Prior]:
-        return {**BESIDE, **self.reading.factors(self.log.driven)}
-
-    @property
     def nuisance(self) -> Mapping[Hypothesis, Prior]:
         """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors."""
-        return self._beside
+        return {**BESIDE, **self.reading.factors(self.log.driven)}
 
     @cached_property
     def body(self) -> LogBody:
         """The robot that the efforts move: without gravity, say, if the controller carries it."""
-        return self.reading.rest(self.windows.body)
+        return self.reading.uncompensated(self.windows.body)
 
     def by_file(self) -> Self:
         """Return the problem where the controller adds what the file's robot needs.
@@ -120,11 +116,11 @@ class PredictedWindows(Problem, ABC):
         # are shorter than the stamps say, and positions are less by its square.
         if fast := nonzero.get(CLOCK, 0.0):
             with np.errstate(divide="ignore", invalid="ignore"):  # a clock that stands fits nothing
-                more = (residuals - self.windows.apart) / (1.0 + fast) ** 2
-            residuals = self.windows.apart + more
+                more = (residuals - self.windows.smoothing_error) / (1.0 + fast) ** 2
+            residuals = self.windows.smoothing_error + more
         for hypothesis, size in nonzero.items():
             if hypothesis.quantity == SCHEME and hypothesis not in (PART, SMOOTH, BLOWS):
-                residuals = residuals + size * self.windows.scheme[..., hypothesis.axis]
+                residuals = residuals + size * self._late(hypothesis.axis, nonzero)
             elif hypothesis.quantity == known.BACKLASH:
                 residuals = residuals + size * self._slack(hypothesis.where)
         return np.asarray(residuals[self.kept])
@@ -158,7 +154,7 @@ class PredictedWindows(Problem, ABC):
 
         def make() -> Array:
             efforts, before = self._rewritten(drives), np.zeros_like(self.log.effort)
-            positions = np.zeros((*self.windows.apart.shape, len(self.log.joints)))
+            positions = np.zeros((*self.windows.smoothing_error.shape, len(self.log.joints)))
             if by:
                 more = self._rewritten({**drives, by: drives.get(by, 0.0) + by.probe})
                 efforts = (more - efforts) / by.probe
@@ -166,9 +162,9 @@ class PredictedWindows(Problem, ABC):
                 before, positions = self.log.effort, self._acted(how, shift, {}).copy()
             changed = (efforts != before).any(axis=0)
             of_joints = efforts[..., None] * np.eye(len(changed))[:, changed]
-            act = {PART: self.windows.pushed, SMOOTH: self.windows.bent}
+            act = {PART: self.windows.by_held_efforts, SMOOTH: self.windows.by_smooth_efforts}
             if changed.any():
-                moved = act.get(how, self.windows.blown)(shift, of_joints)
+                moved = act.get(how, self.windows.by_impulses)(shift, of_joints)
                 if how != PART:
                     held = (self._acted(PART, shift + i, at, by)[..., changed] for i in (0, 1))
                     moved = moved - 0.5 * sum(held)
@@ -176,6 +172,11 @@ class PredictedWindows(Problem, ABC):
             return positions
 
         return self.stored.of((how, shift, *drives.items(), by), make)
+
+    def _late(self, which: int, at: Sizes) -> Array:
+        """Return the residuals if q, qd or friction are a sample late (w, (k + 1) n)."""
+        damping = {one: size for one, size in at.items() if one.quantity == "damping"}
+        return self.windows.late(which, self.windows.body.varied(damping).damping)
 
     def _slack(self, joint: str) -> Array:
         """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
@@ -187,7 +188,7 @@ class PredictedWindows(Problem, ABC):
         column = self.log.joints.index(joint)
         effort = self.log.effort[:, column]
         leads[:, column] = 0.5 * np.tanh(effort / max(TURNS * float(effort.std()), 1e-300))
-        return -self.windows.left_of(leads)
+        return -self.windows.in_windows(leads)
 
     @staticmethod
     def _of_body(sizes: Sizes) -> Sizes:
@@ -253,7 +254,7 @@ class PredictedWindows(Problem, ABC):
             elif one in (SMOOTH, BLOWS):
                 columns_of[one] = -self._acted(one, shift, base) @ factors
             elif one.quantity == SCHEME:
-                columns_of[one] = np.asarray(self.windows.scheme[..., one.axis])
+                columns_of[one] = self._late(one.axis, at)
             elif one.quantity in SCALES:
                 scales[one] = (factors - self._factors(more)) / one.probe
             elif one.quantity in DRIVES:
@@ -269,7 +270,7 @@ class PredictedWindows(Problem, ABC):
         # A fast clock also shortens the time for which all has acted: see `residuals`.
         if CLOCK in columns_of:
             needed = self.windows.needed(self.body.varied(self._of_body(base)))
-            moved = self.windows.made_by(needed[..., None])[..., 0]
+            moved = self.windows.moved_by(needed[..., None])[..., 0]
             fast = 1.0 + base.get(CLOCK, 0.0)
             over = 2.0 / fast * (moved - self._driven(base, factors))
             columns_of[CLOCK] = (columns_of[CLOCK] - over) / fast**2
@@ -294,7 +295,7 @@ class PredictedWindows(Problem, ABC):
                 needed = self.stored.of((self.reading, *at.items()), make)
                 more = self.body.varied({**at, one: at.get(one, 0.0) + one.probe})
                 slopes.append((self.windows.needed(more) - needed) / one.probe)
-            made = self.windows.made_by(np.stack(slopes, axis=-1))
+            made = self.windows.moved_by(np.stack(slopes, axis=-1))
             new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
         # Those that are there come first, before any makes room for a new one.
         order = sorted(ones, key=lambda one: one in new)
@@ -307,11 +308,11 @@ class PredictedWindows(Problem, ABC):
         return replace(self, kept=kept)
 
     def share(self, left: Array) -> Array:
-        """Return rms residuals as a share of the effect of the efforts (n,).
+        """Return rms residuals as a share of the effect of the efforts (n,), 0 of resting joints.
 
         Args:
             left: residuals (b, (k + 1) n).
         """
         windows = self.windows
         rms = np.sqrt((left.reshape(-1, len(windows.scale)) ** 2).mean(axis=0))
-        return np.asarray(rms * windows.scale / windows.reach)
+        return np.where(windows.is_resting, 0.0, rms * windows.scale / windows.effort_effect)

@@ -16,19 +16,22 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, UNEXPLAINED
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
 from roboaccord.crosscheck.causes.search import LIKELY
+from roboaccord.crosscheck.extrapolation import rms
 
+from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.predicted import PredictedWindows
 from roboaccord_files.logs.scheme import PART
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.store import Store
-from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
-from roboaccord_files.logs.windows import FLOOR, Windows
+from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of, undone
+from roboaccord_files.logs.windows import FLOOR, RESTS, Windows
 
 # Share; a cause must explain residuals of at least this size. Schemes' own errors are as large.
 BOUND = 2e-3
@@ -50,9 +53,15 @@ MISTAKEN = 0.2
 # Ratio of squared residuals; several causes together may leave no more: a tenth of UNEXPLAINED, for
 # more causes fit more by chance.
 LEFT_BY_TWO = 1e-2
+# Ratio of rms efforts: a brake takes at least so much of those that act and those that are needed.
+# A servo that holds a link leaves as much as the link's mass is off, which is less.
+UNBALANCED = 0.5
 # Quantities that cannot be negative, and the relative round-off that is allowed: sizes are printed
 # to four digits.
 POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3
+# Ratio of what a third cause explains to what the second does; more is not expected, and the search
+# ends. The best single one and the best pair are found first, so that most ratios are below 1.
+PROMISED = 3.0
 BEGUN = 4  # hypotheses with several starting sizes that are fitted
 # Ratio of costs; a fit that a linear estimate puts above this is not computed. The linear estimate
 # is off by a factor of two for large errors.
@@ -80,8 +89,8 @@ class LogProblem(PredictedWindows):
     def variants(self) -> Iterator[tuple[Cause, Self]]:
         """Yield causes that change the samples or the choice of windows, with the changed problem.
 
-        These are speed limits, whose windows are left out, and wrong signs or exchanged columns,
-        which are tried only if the residuals are large.
+        These are speed limits and brakes, whose windows are left out, and wrong signs, orders or
+        gears of columns, which are tried only if the residuals are large.
         """
         windows = self.windows
         for joint, speed, _, capped in windows.capped():
@@ -89,16 +98,50 @@ class LogProblem(PredictedWindows):
                 Cause(known.SPEED_LIMIT, joint, speed, None, Hypothesis(known.SPEED_LIMIT).unit),
                 replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
             )
+        for cause, held in self.brakes():
+            if not held.all():
+                yield cause, replace(self, kept=np.logical_and(self.kept, np.logical_not(held)))
         if self.share(fitted(self).residuals).max() > MISTAKEN:
             acting = self.efforts(fitted(self).sizes)[..., 0]
             for cause, fields, change in likely(windows, self.body, acting):
-                log = replace(
-                    self.log, **{field: getattr(self.log, field) @ change for field in fields}
-                )
+                changed = {name: undone(name, getattr(self.log, name), change) for name in fields}
+                log = replace(self.log, **changed)
                 if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log, stored=Store())
+
+    def brakes(self) -> Iterator[tuple[Cause, NDArray[np.bool_]]]:
+        """Yield brakes with the time for which they hold [s], and in which windows they do (w,).
+
+        A brake holds a joint that rests although the effort that acts is not the one that this
+        needs. Joints that rest in all the log have a brake each; those that rest at times have one
+        together, as where an arm is parked.
+        """
+        log, windows, at_rest = self.log, self.windows, self.windows.at_rest()
+        is_held = np.asarray(at_rest[windows.samples].any(axis=1), bool)
+        efforts = self.efforts(fitted(self).sizes)
+        least = RESTS * noise_of(log, efforts[..., 0])
+        # Efforts that act and are needed in each step (w, k, n).
+        acting = windows.applied(0, efforts)[..., 0]
+        needed = windows.needed(self.body).reshape(len(acting), -1, windows.joints)[:, 1::2]
+        at_times = list[int]()
+        for j in range(windows.joints - len(log.driven), windows.joints):
+            held = is_held[:, j]
+            pair = np.stack([acting[held, :, j], needed[held, :, j]])
+            if held.all():  # the zero of its efforts is unknown
+                pair -= pair.mean(axis=(1, 2), keepdims=True)
+            if rms(pair[0] - pair[1]) <= max(UNBALANCED * rms(pair), least[j]):
+                continue
+            if not held.all():
+                at_times.append(j)
+            elif not self.reading.scaled:  # else the factor of its efforts is unknown, too
+                yield Cause(known.BRAKE, log.joints[j], float(np.ptp(log.time)), unit="s"), held
+        if at_times:
+            time = log.period * float(at_rest[:, at_times].any(axis=1).sum())
+            where = ", ".join(log.joints[j] for j in at_times)
+            held = np.asarray(is_held[:, at_times].any(axis=1))
+            yield Cause(known.BRAKE, where, time, unit="s"), held
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little enough to explain the log.
@@ -116,7 +159,8 @@ class LogProblem(PredictedWindows):
         if fit.variant:
             return bool(fit.cost <= LIKELY * fit.residuals.size or share < times * UNKNOWN)
         cost_bound = (UNEXPLAINED if single else LEFT_BY_TWO) * plain.cost
-        share_bound = np.hypot(NOISY if single else UNKNOWN, LIKELY * self.windows.heard.max())
+        noise = LIKELY * self.windows.scale_share.max()
+        share_bound = np.hypot(NOISY if single else UNKNOWN, noise)
         return bool(
             fit.cost <= times * max(cost_bound, LIKELY * fit.residuals.size)
             and share < times * share_bound
@@ -137,8 +181,18 @@ class LogProblem(PredictedWindows):
         explained = self.share(before.residuals - fit.residuals)
         nearly_all = fit.cost < NEARLY**2 * before.cost
         bound = NEARLY * BOUND if nearly_all else BOUND
-        bound = max(bound, AUDIBLE * float(self.windows.heard.max()))
+        bound = max(bound, AUDIBLE * float(self.windows.scale_share.max()))
         return bool((explained > np.maximum(bound, self.windows.rounding)).any())
+
+    def promises(self, plain: Fit, before: Fit, fit: Fit) -> bool:
+        """Return whether a third cause may explain what two leave.
+
+        It explains less than the second, as long as their effects are not alike.
+        """
+        if len(fit.parameters) < 2 or fit.residuals.shape != before.residuals.shape:
+            return True
+        allowed = max(LEFT_BY_TWO * plain.cost, LIKELY * fit.residuals.size)
+        return bool(fit.cost < allowed + PROMISED * (before.cost - fit.cost))
 
     def least(self, one: Hypothesis) -> float:
         """Return the smallest size that a hypothesis may have.

@@ -30,6 +30,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.along import Along
@@ -57,6 +58,10 @@ SLOW = 0.1
 # Times the noise, and rad or m; a joint with a smaller range rests. White noise of a million
 # samples has a range of 10; encoders of 22 bits count 1.5e-6 rad.
 RESTS, STILL = 12.0, 1e-6
+# s, and share of a joint's range: a joint that moves by less for so long rests at times. A sine of
+# 0.3 Hz is so near its peak for 0.07 s.
+LASTING, CREEP = 0.25, 1e-3
+BRAKING = 0.1  # s; a brake takes less to stop a joint
 # Nodes of a window (nodes.py) at least, and further ones a second of its length: 60 resolve 30 Hz,
 # more than the joints of robots reach.
 NODES, DENSE = 5, 60.0
@@ -74,7 +79,8 @@ class Windows(Response):
 
     Arrays (w, (k + 1) n) have positions of the w windows in units of `scale`, without what unknown
     initial states and efforts explain. Efforts act on the positions in one of three ways: held over
-    each step (`pushed`), changing smoothly (`bent`), or as impulses at samples (`blown`).
+    each step (`by_held_efforts`), changing smoothly (`by_smooth_efforts`), or as impulses at the
+    samples (`by_impulses`).
 
     Args:
         log: the samples, of n joints.
@@ -88,10 +94,10 @@ class Windows(Response):
         is_resting: mask of joints that never move in the log (n,).
         samples: numbers of the samples of each window (w, k + 1).
         noise: standard deviation of the recorded positions (n,) [rad or m].
-        reach: effect of the efforts on the positions in a window, rms (n,) [rad or m].
+        effort_effect: effect of the efforts on the positions in a window, rms (n,) [rad or m].
         scale: noise that residuals are divided by (n,) [rad or m].
-        apart: recorded less smooth positions (w, (k + 1) n).
-        rounding: effect of rounding of the efforts, as a share of `reach` (n,).
+        smoothing_error: recorded less smooth positions (w, (k + 1) n).
+        rounding: effect of rounding of the efforts, as a share of `effort_effect` (n,).
     """
 
     def __init__(
@@ -125,10 +131,10 @@ class Windows(Response):
         self._along = [Along.of(body, self.nodes)]
         # The effect of the efforts, with scale 1, and the scale of the residuals.
         self._reset_basis()
-        self.reach = self._effect_of_efforts()
-        self.scale = np.hypot(self.noise, FLOOR * self.reach)
+        self.effort_effect = self._effect_of_efforts()
+        self.scale = np.hypot(self.noise, FLOOR * self.effort_effect)
         self._reset_basis()
-        self.apart, self.rounding = self._left_of_log(), np.zeros(n)
+        self.smoothing_error, self.rounding = self._left_of_log(), np.zeros(n)
 
     def _effect_of_efforts(self) -> Array:
         """Return the rms effect of the efforts on the positions in a window (n,) [rad or m].
@@ -139,7 +145,7 @@ class Windows(Response):
         needed = self._spread(body.efforts(q, qd, qdd)) + body.friction(self.qd)
         weightless = replace(body, gravity=np.zeros(3))
         inertial = self._spread(weightless.efforts(q, 0 * qd, qdd))
-        moved = self.made_by(np.stack([inertial, needed - inertial], axis=-1))
+        moved = self.moved_by(np.stack([inertial, needed - inertial], axis=-1))
         squares = (moved**2).sum(axis=-1).reshape(len(self.samples), -1, self.joints)
         effect = np.sqrt(squares.mean((0, 1)))
         return np.asarray(np.maximum(effect, 1e-3 * effect.max()), float)
@@ -147,15 +153,15 @@ class Windows(Response):
     @property
     def share(self) -> Array:
         """Noise of the positions as a share of the effect of the efforts (n,)."""
-        return np.where(self.is_resting, 0.0, self.noise / self.reach)
+        return np.where(self.is_resting, 0.0, self.noise / self.effort_effect)
 
     @property
-    def heard(self) -> Array:
+    def scale_share(self) -> Array:
         """Scale of the residuals as a share of the effect of the efforts (n,).
 
         Beside the noise of the positions it contains that of the efforts (`rescaled`).
         """
-        return np.where(self.is_resting, 0.0, self.scale / self.reach)
+        return np.where(self.is_resting, 0.0, self.scale / self.effort_effect)
 
     def capped(self) -> Iterator[tuple[str, float, float, Array]]:
         """Yield the joints that seem to have a speed limit.
@@ -171,6 +177,22 @@ class Windows(Response):
             if highest > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
                 rate = float(np.median(rates[..., j][near]))
                 yield joint, rate, float(near.mean()), np.asarray(near.any(axis=1))
+
+    def at_rest(self) -> NDArray[np.bool_]:
+        """Return at which samples of the log joints rest, or are about to (samples, n).
+
+        A joint rests where it moves by no more than CREEP of its range, or by its noise, for
+        LASTING.
+        """
+        from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+        q, period = self.log.q, self.log.period
+        lasting, braking = int(LASTING / period) + 1, int(BRAKING / period) + 1  # in samples
+        ranges = maximum_filter1d(q, lasting, 0) - minimum_filter1d(q, lasting, 0)
+        is_still = ranges <= np.maximum(RESTS * self.noise, CREEP * np.ptp(q, axis=0))
+        # A range belongs to the middle of its samples; all of them rest, and those around are near.
+        rests = maximum_filter1d(is_still, lasting + 2 * braking, 0)
+        return np.asarray(rests | self.is_resting)
 
     def freed(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of some joints unknown where they turn back or rest.
@@ -190,7 +212,7 @@ class Windows(Response):
             shapes = (forward, ~forward, np.tile(ramp, len(self.samples)))
             unknown[:, j, 3 * i : 3 * i + 3] = (is_slow[:, j] * np.array(shapes)).T
         # An orthonormal basis of their effects joins that of the initial states.
-        basis, sizes, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
+        basis, sizes, _ = np.linalg.svd(self.moved_by(unknown), full_matrices=False)
         basis = basis * (sizes > THIN * sizes.max(initial=1e-300))[:, None]
         windows._basis = np.concatenate([self._basis, basis], axis=-1)
         return windows._recomputed()
@@ -208,23 +230,23 @@ class Windows(Response):
             steps: mask of joints whose noise is rounding (n,), which windows do not average out.
         """
         windows = copy.copy(self)
-        windows.rounding = np.where(steps, more / self.reach, 0.0)
+        windows.rounding = np.where(steps, more / self.effort_effect, 0.0)
         windows.scale = np.hypot(self.scale, more)
         windows._reset_basis()
         return windows._recomputed()
 
     def _recomputed(self) -> Windows:
         """Return these windows, without kept results of another basis or scale."""
-        for name in ("_needed", "_measured", "scheme"):
+        for name in ("_needed", "_measured", "scheme", "_late_friction"):
             self.__dict__.pop(name, None)
-        self.apart = self._left_of_log()
+        self.smoothing_error = self._left_of_log()
         return self
 
-    def left_of(self, positions: Array) -> Array:
+    def in_windows(self, positions: Array) -> Array:
         """Return given positions of all samples of the log (samples, n) in windows."""
         return self._left(positions[self.samples][..., None])[..., 0]
 
-    def made_by(self, efforts: Array) -> Array:
+    def moved_by(self, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to smooth efforts (w (2 k + 1), n, c)."""
         return self._moved_by_smooth(efforts.reshape(len(self.samples), -1, *efforts.shape[1:]))
 
@@ -266,16 +288,16 @@ class Windows(Response):
     @cached_property
     def _measured(self) -> Array:
         """Recorded positions less those of the file's robot without efforts (w, (k + 1) n)."""
-        return self.apart + self.made_by(self._needed[..., None])[..., 0]
+        return self.smoothing_error + self.moved_by(self._needed[..., None])[..., 0]
 
     def needing(self, body: LogBody) -> Array:
         """Return recorded positions less those of a robot without efforts (w, (k + 1) n)."""
         if body is self.body:
             return self._measured
         more = self.needed(body, kept=True) - self._needed
-        return self._measured + self.made_by(more[..., None])[..., 0]
+        return self._measured + self.moved_by(more[..., None])[..., 0]
 
-    def pushed(self, shift: int, efforts: Array) -> Array:
+    def by_held_efforts(self, shift: int, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to efforts that are held over each step.
 
         Args:
@@ -284,11 +306,11 @@ class Windows(Response):
         """
         return self._moved_by_held(self.applied(shift, efforts))
 
-    def bent(self, shift: int, efforts: Array) -> Array:
+    def by_smooth_efforts(self, shift: int, efforts: Array) -> Array:
         """Return the positions due to efforts that change smoothly between samples.
 
         The value in the middle of a step is interpolated by a cubic. Arguments and shapes are those
-        of `pushed`.
+        of `by_held_efforts`.
         """
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
         at_times = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
@@ -296,21 +318,33 @@ class Windows(Response):
         at_times[:, 1::2] = (9.0 * (start + end) - before - after) / 16.0
         return self._moved_by_smooth(at_times)
 
-    def blown(self, shift: int, efforts: Array) -> Array:
+    def by_impulses(self, shift: int, efforts: Array) -> Array:
         """Return the positions due to efforts that are impulses at the samples.
 
-        Semi-implicit steps act so. Arguments and shapes are those of `pushed`.
+        Semi-implicit steps act so. Arguments and shapes are those of `by_held_efforts`.
         """
         return self._moved_by_impulses(self.applied(shift + 1, efforts))
 
+    def late(self, which: int, damping: Array) -> Array:
+        """Return the effect on positions of a delay by a period (w, (k + 1) n).
+
+        Args:
+            which: what is late: 0 for q, 1 for qd, 2 for friction.
+            damping: viscous friction of the joints (n,) [N m s/rad].
+        """
+        return np.asarray(self.scheme[..., which] if which < 2 else self._late_friction @ damping)
+
     @cached_property
     def scheme(self) -> Array:
-        """Effect on positions if q, qd or friction are late by a period (w, (k + 1) n, 3)."""
+        """Effect on positions if q or qd are late by a period (w, (k + 1) n, 2)."""
         body, period = self.body, self.log.period
         q, qd, qdd = self.nodes
         plain, delay = body.efforts(q, qd, qdd), PROBE * period
         by_q = body.efforts(q - delay * qd, qd, qdd) - plain
         by_qd = body.efforts(q, qd - delay * qdd, qdd) - plain
-        columns = [self._spread(change / PROBE) for change in (by_q, by_qd)]
-        columns.append(-period * body.damping * self.qdd)
-        return self.made_by(np.stack(columns, axis=-1))
+        return self.moved_by(self._spread(np.stack([by_q, by_qd], axis=-1) / PROBE))
+
+    @cached_property
+    def _late_friction(self) -> Array:
+        """Effect on positions if a damping of 1 N m s/rad is late, by joint (w, (k + 1) n, n)."""
+        return self.moved_by(-self.log.period * self.qdd[:, :, None] * np.eye(self.joints))

@@ -23,7 +23,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
-from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted
+from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.search import ROUND_OFF, Search, is_noise, score, sum_of_squares
 from roboaccord.engines.deviations import EVERY
 
@@ -150,22 +150,23 @@ def is_sizeless(fit: Fit) -> bool:
     return bool(fit.variant) or (0 < len(delays) == len(fit.components) and is_whole)
 
 
-def held_out(problem: Problem, fit: Fit) -> float | None:
+def held_out(plain: Fit, fit: Fit) -> float | None:
     """Return the share of the squared residuals of one half that a fit of the other half leaves.
 
     Args:
-        problem: without an error undone.
-        fit: whose causes are tested.
+        plain: fit without a cause, whose share is 1.
+        fit: with the causes that are tested.
 
     Returns:
         None if the fit leaves too much to name its causes, or if there is only one block.
     """
-    fits = list[Fit]()  # without a cause, and with those of the fit
-    for tested, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
-        halves = tested.halves(len(fit.residuals))
+    fits = list[Fit]()
+    for tested in (plain, fit):
+        halves = tested.problem.halves(len(tested.residuals))
         if halves is None:
             return None
         seen, unseen = halves
+        groups, variant = tested.groups, tested.variant
         sizes = fitted(seen, groups, fit.sizes, variant).sizes
         try:
             residuals = unseen.residuals(sizes)
@@ -173,9 +174,9 @@ def held_out(problem: Problem, fit: Fit) -> float | None:
             return None
         cost = sum_of_squares(residuals)
         fits.append(Fit(unseen, variant, groups, sizes, {}, cost, residuals))
-    plain, explained = fits
-    is_better = explained.cost < plain.cost and problem.explains(plain, explained, HELD_OUT)
-    return explained.cost / plain.cost if is_better else None
+    before, explained = fits
+    is_better = explained.cost < before.cost and plain.problem.explains(before, explained, HELD_OUT)
+    return explained.cost / before.cost if is_better else None
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:
@@ -201,8 +202,8 @@ def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
     for stage in search.stages():
         if not stage or not search.problem.adds(best, stage[0]):
             break
-        best, fits = stage[0], stage
-        if is_noise(best):
+        before, best, fits = best, stage[0], stage
+        if is_noise(best) or not search.problem.promises(plain, before, best):
             break
     # Fits that explain enough and equally well, unless fits of other causes come near.
     candidates = alike(fits) if fits and search.problem.explains(plain, best, 1.0) else []
@@ -212,7 +213,7 @@ def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
         candidates = []  # errors that are not modelled may favour either
     candidates = sorted(candidates, key=lambda fit: fit.parameters)
     # Those that also explain the half that they were not fitted on.
-    shares = [(fit, held_out(search.problem, fit)) for fit in candidates]
+    shares = [(fit, held_out(plain, fit)) for fit in candidates]
     confirmed = [(fit, held) for fit, held in shares if held is not None]
     if not confirmed:
         nothing = best.cost > UNEXPLAINED * plain.cost

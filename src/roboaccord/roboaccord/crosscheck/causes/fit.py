@@ -143,6 +143,16 @@ class Problem(ABC):
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
 
+    def promises(self, plain: Fit, before: Fit, fit: Fit) -> bool:
+        """Return whether another cause may explain what a fit leaves.
+
+        Args:
+            plain: fit without a cause.
+            before: fit with one cause less.
+            fit: with the causes so far.
+        """
+        return True
+
     def least(self, one: Hypothesis) -> float:
         """Return the smallest possible size of a hypothesis, beside its physical bounds."""
         return -np.inf

@@ -22,7 +22,7 @@ from roboaccord.engines.deviations import OF_JOINTS, PRODUCTS
 # effort, low-pass filter of recorded efforts, factor on efforts, ...
 ZERO, LIMIT, MOTOR, FILTER = "zero", "effort limit", "motor lag", "effort filter"
 FACTOR, SPEED_LIMIT, BACKLASH, SPRING = "effort factor", "velocity limit", "backlash", "spring"
-PAYLOAD = "payload"
+PAYLOAD, BRAKE = "payload", "brake"
 # Quantities of joints, beside OF_JOINTS of engines/deviations.py; all others are of links.
 ENCODERS_AND_DRIVES = (ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING)
 MORE_OF_JOINTS = (*ENCODERS_AND_DRIVES, "axis", "effort offset")
