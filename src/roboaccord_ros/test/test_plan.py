@@ -292,7 +292,8 @@ def test_who_may_look_sees_real_time(monkeypatch):
 
 def test_a_display_that_is_not_installed_is_named_with_its_package(monkeypatch):
     """Where nobody asks for it, the run goes on without."""
-    monkeypatch.setattr(plugins, "entries", lambda _: {})
+    robots = {"robots": plugins.entries("robots")}
+    monkeypatch.setattr(plugins, "entries", lambda group: robots.get(group, {}))
     line = "the browser view is in the distribution roboaccord-view, not installed"
     assert line in plan_of("sim:=reference")["messages"]
     with pytest.raises(AccordError, match=line):
