@@ -87,6 +87,7 @@ KNOWN = {
     "roboaccord/numerics/machine:spending": OWN,
     "roboaccord/numerics/machine:unpacked": PACKAGE,
     "roboaccord/report/plots:load": PACKAGE,
+    "roboaccord/report/plots:render_page": PACKAGE,
     "roboaccord/report/plots:source": OWN,
     "roboaccord/run/versions:_digest": PACKAGE,
     "roboaccord_drake/load:load_sdf": FENCED,
