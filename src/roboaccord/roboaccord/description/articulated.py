@@ -51,32 +51,15 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
         matrix, right: work space (6, 6) and (6,).
         slope: derivative of the state, filled (13 + 2 n,).
     """
-    base_rates = Q + effort.shape[0]  # index of the base's velocities
-    rates = base_rates + 6
+    base_rates = Q + effort.shape[0]  # index in y of the base's velocities
+    rates = base_rates + 6  # index in y of the joints' rates
     gravity = body[0, GRAVITY]
     fill_base(work, y, base_rates, slope)
     floating = free.shape[0] > 0
     _fill_motions(tree, body, work, y, rates, floating)
     _fill_articulated(tree, body, work, y, rates, effort, floating)
     _fill_base_acceleration(work, free, gravity, wrench, matrix, right)
-    # Accelerations outward: a' = a_parent + c, qdd = (u - U' a') / D, and a = a' + s qdd.
-    for i in range(1, tree.shape[0]):
-        parent, column = tree[i, PARENT], tree[i, COLUMN]
-        axis, parent_alpha = joint_axis(work, i), vector_at(work, parent, MOTION)
-        alpha = add(parent_alpha, vector_at(work, i, BIAS))
-        from_lever = cross(parent_alpha, vector_at(work, i, LEVER))
-        a = add(vector_at(work, parent, MOTION + 3), from_lever)
-        a = add(a, vector_at(work, i, BIAS + 3))
-        un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + 3)
-        qdd = work[i, COMPLIANCE] * (work[i, REMAINDER] - dot(un, alpha) - dot(uf, a))
-        slope[Q + column] = y[rates + column]
-        slope[rates + column] = qdd
-        if tree[i, KIND] == PRISMATIC:
-            a = add_scaled(a, qdd, axis)
-        else:
-            alpha = add_scaled(alpha, qdd, axis)
-        store(work, i, MOTION, alpha)
-        store(work, i, MOTION + 3, a)
+    _fill_joint_accelerations(tree, work, y, rates, slope)
     # The base, whose acceleration contains that of gravity.
     for d in range(3):
         slope[d] = y[base_rates + d]
@@ -127,7 +110,8 @@ def composite(tree, body, work, y, mass, gravity):
     for i in range(bodies - 1, 0, -1):
         j, h, m = symmetric_at(work, i, J), matrix_at(work, i, H), symmetric_at(work, i, M)
         add_to_parent(work, i, tree[i, PARENT], j, h, m)
-        axis, row = joint_axis(work, i), 6 + tree[i, COLUMN]
+        axis = joint_axis(work, i)
+        row = 6 + tree[i, COLUMN]  # behind the six rows of the base
         if tree[i, KIND] == REVOLUTE:
             n, f = sym_vec(j, axis), mat_t_vec(h, axis)
         else:
@@ -137,7 +121,8 @@ def composite(tree, body, work, y, mass, gravity):
         # carry it; n is shifted from body to body.
         carrier = i
         while carrier:
-            column, carrier_axis = 6 + tree[carrier, COLUMN], joint_axis(work, carrier)
+            column = 6 + tree[carrier, COLUMN]
+            carrier_axis = joint_axis(work, carrier)
             mass[row, column] = dot(carrier_axis, n if tree[carrier, KIND] == REVOLUTE else f)
             mass[column, row] = mass[row, column]
             n = add(n, cross(vector_at(work, carrier, LEVER), f))
@@ -147,14 +132,7 @@ def composite(tree, body, work, y, mass, gravity):
             mass[row, d] = mass[d, row] = f[d]
             mass[row, 3 + d] = mass[3 + d, row] = n[d]
     # The base's own block, and gravity on the base.
-    entry = 0
-    for row in range(3):
-        for column in range(3):
-            mass[3 + row, column] = mass[column, 3 + row] = work[0, H + 3 * row + column]
-        for column in range(row, 3):
-            mass[3 + row, 3 + column] = mass[3 + column, 3 + row] = work[0, J + entry]
-            mass[row, column] = mass[column, row] = work[0, M + entry]
-            entry += 1
+    _fill_base_inertia(work, mass, 3, 0)
     for row in range(6):
         gravity[row] = body[0, GRAVITY] * mass[row, 2]
 
@@ -257,15 +235,7 @@ def _fill_base_acceleration(work, free, gravity, wrench, matrix, right):
     size = free.shape[0]
     if size == 0:
         return
-    # Matrix of the articulated inertia, from its blocks J, H and M.
-    entry = 0
-    for row in range(3):
-        for column in range(3):
-            matrix[row, 3 + column] = matrix[3 + column, row] = work[0, H + 3 * row + column]
-        for column in range(row, 3):
-            matrix[row, column] = matrix[column, row] = work[0, J + entry]
-            matrix[3 + row, 3 + column] = matrix[3 + column, 3 + row] = work[0, M + entry]
-            entry += 1
+    _fill_base_inertia(work, matrix, 0, 3)
     # Equations of the free components, solved by a Cholesky factor.
     for k in range(size):
         row = free[k]
@@ -278,3 +248,57 @@ def _fill_base_acceleration(work, free, gravity, wrench, matrix, right):
     solve(root, solution)
     for k in range(size):
         work[0, MOTION + free[k]] += solution[k]
+
+
+@kernel
+def _fill_base_inertia(work, matrix, angular, linear):
+    """Fill the base's block of a matrix, symmetric, from the blocks J, H and M of its inertia.
+
+    Args:
+        work: rows of all bodies.
+        matrix: filled in six of its rows and columns.
+        angular, linear: first of the three rows of angular and of linear acceleration.
+    """
+    entry = 0  # in the stored half of J and M: xx xy xz yy yz zz
+    for row in range(3):
+        torque_row, force_row = angular + row, linear + row
+        for column in range(3):
+            coupling = work[0, H + 3 * row + column]
+            matrix[torque_row, linear + column] = matrix[linear + column, torque_row] = coupling
+        for column in range(row, 3):
+            moment, mass = work[0, J + entry], work[0, M + entry]
+            matrix[torque_row, angular + column] = matrix[angular + column, torque_row] = moment
+            matrix[force_row, linear + column] = matrix[linear + column, force_row] = mass
+            entry += 1
+
+
+@kernel
+def _fill_joint_accelerations(tree, work, y, rates, slope):
+    """Fill accelerations of bodies and joints, outward (Featherstone 2008, section 7.3).
+
+    With the bias c, the axis s, and U, u, D of `_fill_articulated`: a' = a_parent + c,
+    qdd = (u - U' a') / D, and a = a' + s qdd.
+
+    Args:
+        tree, work: rows of all bodies; the acceleration of the base is filled.
+        y: state, as of `slopes`.
+        rates: index in y of the joints' rates.
+        slope: derivative of the state, of which positions and rates of the joints are filled.
+    """
+    for i in range(1, tree.shape[0]):
+        parent, column = tree[i, PARENT], tree[i, COLUMN]
+        axis, parent_alpha = joint_axis(work, i), vector_at(work, parent, MOTION)
+        alpha = add(parent_alpha, vector_at(work, i, BIAS))
+        from_lever = cross(parent_alpha, vector_at(work, i, LEVER))
+        a = add(vector_at(work, parent, MOTION + 3), from_lever)
+        a = add(a, vector_at(work, i, BIAS + 3))
+        un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + 3)
+        qdd = work[i, COMPLIANCE] * (work[i, REMAINDER] - dot(un, alpha) - dot(uf, a))
+        slope[Q + column] = y[rates + column]
+        slope[rates + column] = qdd
+        if tree[i, KIND] == PRISMATIC:
+            a = add_scaled(a, qdd, axis)
+        else:
+            alpha = add_scaled(alpha, qdd, axis)
+        store(work, i, MOTION, alpha)
+        store(work, i, MOTION + 3, a)

@@ -86,7 +86,8 @@ def fill_pose(tree, body, work, i, q):
     parent_rotation = matrix_at(work, tree[i, PARENT], ROTATION)
     axes = matrix_at(body, i, AXES)
     lever = mat_vec(parent_rotation, vector_at(body, i, ORIGIN))
-    # Axes of the body in the world where its joint is at 0; then the joint moves along or about z.
+    # Axes of the body in the world where its joint is at 0: the columns of `axes`, which has rows.
+    # Then the joint moves along or about z.
     x = mat_vec(parent_rotation, (axes[0], axes[3], axes[6]))
     y = mat_vec(parent_rotation, (axes[1], axes[4], axes[7]))
     z = mat_vec(parent_rotation, (axes[2], axes[5], axes[8]))
@@ -110,6 +111,7 @@ def fill_inertia(body, work, i):
     mx, my, mz = mass * centre[0], mass * centre[1], mass * centre[2]
     omega = vector_at(work, i, ANGULAR)
     store(work, i, J, j)
+    # H is the matrix of m c x, and M the mass on the diagonal.
     store(work, i, H, (0.0, -mz, my, mz, 0.0, -mx, -my, mx, 0.0))
     store(work, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
     # Bias of a rotating body, with w for omega: torque w x J w and force w x (w x m c).
@@ -154,9 +156,9 @@ def fill_base(work, state, rates, slope):
         rates: index of the base's velocities in it.
         slope: derivative of the state, of which the quaternion's is filled.
     """
-    x, y, z, w = state[3], state[4], state[5], state[6]
+    x, y, z, w = state[3], state[4], state[5], state[6]  # quaternion, behind the position
     # dq/dt = (wx, wy, wz, 0) q / 2, with the angular velocity in the world.
-    wx, wy, wz = state[rates + 3], state[rates + 4], state[rates + 5]
+    wx, wy, wz = state[rates + 3], state[rates + 4], state[rates + 5]  # behind the linear velocity
     k = 2.0 / (x * x + y * y + z * z + w * w)  # stages of a step have other lengths
     store(work, 0, ROTATION, (
         1.0 - k * (y * y + z * z), k * (x * y - z * w), k * (x * z + y * w),
