@@ -118,9 +118,8 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
         raise AccordError(f"{gave}, the robot has {len(joints)} joints{missing}")
     if len(joints) and not np.isfinite(effort).all():
         first_bad = int(np.flatnonzero(~np.isfinite(effort))[0])
-        raise AccordError(
-            f"{who} gave effort {effort[first_bad]} for {joints[first_bad]} at t = {time:.6f} s"
-        )
+        bad_effort = f"{effort[first_bad]} for {joints[first_bad]}"
+        raise AccordError(f"{who} gave effort {bad_effort} at t = {time:.6f} s")
 
 
 def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
@@ -168,6 +167,5 @@ def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
         return
     is_bad = ~np.isfinite(state.q) | ~(np.abs(state.qd) < RUNAWAY_SPEED)
     joint = joints[int(np.flatnonzero(is_bad)[0])] if is_bad.any() else "the base"
-    raise DivergedError(
-        f"{engine} diverged at t = {state.time:.6f} s, first at {joint}; try a smaller physics step"
-    )
+    where = f"at t = {state.time:.6f} s, first at {joint}"
+    raise DivergedError(f"{engine} diverged {where}; try a smaller physics step")
