@@ -55,12 +55,8 @@ class Look:
 
     def encode(self, robot: str) -> bytes:
         """Return the appearance as a message of `/diagnostics`."""
-        values = {
-            "opacity": str(self.opacity),
-            "anew": str(self.reset_count),
-            "link": self.link,
-            "since": str(self.since),
-        }
+        values = {"opacity": str(self.opacity), "anew": str(self.reset_count)}
+        values |= {"link": self.link, "since": str(self.since)}
         level = int(bool(self.line))  # of diagnostic_msgs: 0 for OK, 1 for a warning
         status = Status(_status_name(robot), self.line, robot, values, level)
         return encode_statuses(self.time, [status])

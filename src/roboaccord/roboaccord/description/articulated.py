@@ -83,8 +83,7 @@ def advance(tree, body, free, work, y, effort, wrench, step, count):
             slopes(tree, body, free, work, stage, effort, wrench, matrix, right, slope)
             rk4_stage(k, step, y, slope, stage, end)
         norm = np.sqrt(end[3] ** 2 + end[4] ** 2 + end[5] ** 2 + end[6] ** 2)
-        for i in range(3, Q):
-            end[i] /= norm
+        end[3:Q] /= norm  # the quaternion
         y[:] = end
 
 

@@ -283,13 +283,10 @@ class TreeDynamics:
             for joint in sorted(range(n), key=lambda joint: -int(self._rows[joint])):
                 if not SINGULAR_RATIO * carried[joint] < inertia[joint] < np.inf:
                     name = self.joints[joint]
-                    raise AccordError(
-                        f"link {child[name]} has no positive inertia about its joint {name}, nor "
-                        "has what hangs on it, and its acceleration is not determined: give it an "
-                        "<inertial>"
-                    )
+                    lack = f"no positive inertia about its joint {name}, nor has what hangs on it"
+                    result = "its acceleration is not determined: give it an <inertial>"
+                    raise AccordError(f"link {child[name]} has {lack}, and {result}")
             if not np.isfinite(acceleration.base).all():
-                raise AccordError(
-                    f"link {tree.links[0].name}, the base, has no mass or no inertia, nor has what "
-                    f"is fixed to it: it cannot be {kind}"
-                )
+                base = f"link {tree.links[0].name}, the base,"
+                lack = "has no mass or no inertia, nor has what is fixed to it"
+                raise AccordError(f"{base} {lack}: it cannot be {kind}")

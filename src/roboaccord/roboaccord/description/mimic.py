@@ -115,7 +115,6 @@ class MimicDynamics(TreeDynamics):
             self._added_inertia = float(np.diag(mass)[6:].mean()) or 1.0
             moments = np.linalg.eigvalsh(ratios.T @ mass[np.ix_(rows, rows)] @ ratios)
             if not moments[0] > SINGULAR_RATIO * moments[-1]:
-                raise AccordError(
-                    f"links of {tree.links[0].name}'s tree move without an inertia, also as joints "
-                    f"mimic others with a base that is {kind}: give them an <inertial>"
-                )
+                links = f"links of {tree.links[0].name}'s tree move without an inertia"
+                condition = f"also as joints mimic others with a base that is {kind}"
+                raise AccordError(f"{links}, {condition}: give them an <inertial>")

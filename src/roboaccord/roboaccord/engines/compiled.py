@@ -38,7 +38,7 @@ PYRAMID, PLANAR, JOINT_FRICTION = range(5, 8)
 ENGINE_Q_COUNT, ENGINE_V_COUNT = range(8, 10)
 # Addresses of indices (int64). Among the engine's coordinates and rates: of the joints (n,), and of
 # a planar base (3,).
-JOINT_ROWS_Q, JOINT_ROWS_V, BASE_ROWS_Q, BASE_ROWS_V = range(10, 14)
+Q_ROWS, V_ROWS, BASE_Q_ROWS, BASE_V_ROWS = range(10, 14)
 # Of each link: its parent, the kind of its joint, and the number of the joint (k,); and the sliding
 # links among all links (m,).
 PARENT, KIND, COLUMN, SLIDING = range(14, 18)
@@ -92,19 +92,17 @@ class CompiledForces:
     ) -> None:
         k, n = len(kinematics.names), len(at_q)
         self.table = np.zeros(ENTRIES, np.int64)
-        is_planar = len(rows_v) == len(rows_q) == 3
-        self.table[[LINK_COUNT, JOINT_COUNT, PLANAR]] = k, n, is_planar
+        self.table[[LINK_COUNT, JOINT_COUNT]] = k, n
+        self.table[PLANAR] = len(rows_v) == len(rows_q) == 3
         self.held = np.zeros(n)
         self._arrays: list[Array] = []  # stored, because the table has only their addresses
         self._callback: object = None  # C function, made by `attach`
         self._table_address = 0  # address of the table for the C function
         # The engine's indices, and the constants of the tree.
-        self._enter({JOINT_ROWS_Q: at_q, JOINT_ROWS_V: at_v})
-        self._enter({BASE_ROWS_Q: rows_q, BASE_ROWS_V: rows_v})
+        self._enter({Q_ROWS: at_q, V_ROWS: at_v, BASE_Q_ROWS: rows_q, BASE_V_ROWS: rows_v})
         self._enter({PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column})
         self._enter({JOINT_ORIGIN: kinematics.joint_origin, JOINT_AXIS: kinematics.axis})
         self._enter({JOINT_ROTATION: kinematics.joint_rotation, MASS_CENTRE: kinematics.centre})
-        self._enter({HELD_EFFORT: self.held})
         # Work space of the kernel.
         self._enter({entry: np.zeros(n) for entry in (JOINT_Q, JOINT_QD, LAW_EFFORT)})
         vectors_of_links = (ORIGIN, LINEAR, ANGULAR, WORLD_AXES, POSITION, VELOCITY, FORCE, TORQUE)
@@ -112,7 +110,7 @@ class CompiledForces:
         self._enter({ROTATION: np.tile(np.eye(3), (k, 1, 1)), WRENCH: np.zeros(6)})
         # Constants of the friction law, and of the friction and springs of joints.
         numbers = np.zeros(3)
-        self._enter({LAW_NUMBERS: numbers})
+        self._enter({LAW_NUMBERS: numbers, HELD_EFFORT: self.held})
         if law:
             sliding = np.array([kinematics.names.index(name) for name in law.links])
             self.table[[SLIDER_COUNT, POINT_COUNT]] = len(sliding), len(law.points)
@@ -171,12 +169,12 @@ def compile_forces(
     """
     if config.DISABLE_JIT or (friction and friction.stiction is not None):
         return None
-    if law is None:
-        return CompiledForces(kinematics, None, friction, *indices)
-    if not isinstance(law, EllipseFriction) or type(law).wrenches is not EllipseFriction.wrenches:
-        return None
-    if law.slip_speed == 0.0 or base.tilts:
-        return None
+    if law is not None:
+        if not isinstance(law, EllipseFriction):
+            return None
+        is_overridden = type(law).wrenches is not EllipseFriction.wrenches
+        if is_overridden or law.slip_speed == 0.0 or base.tilts:
+            return None
     return CompiledForces(kinematics, law, friction, *indices)
 
 
@@ -277,7 +275,7 @@ def apply_forces(table, positions, velocities, forces):
         forces: generalised forces on all rates; those of other rates stay.
     """
     n = table[JOINT_COUNT]
-    at_q, at_v = indices_at(table, JOINT_ROWS_Q, n), indices_at(table, JOINT_ROWS_V, n)
+    at_q, at_v = indices_at(table, Q_ROWS, n), indices_at(table, V_ROWS, n)
     q, qd = numbers_at(table, JOINT_Q, n), numbers_at(table, JOINT_QD, n)
     held, law_effort = numbers_at(table, HELD_EFFORT, n), numbers_at(table, LAW_EFFORT, n)
     # Coordinates and rates of the joints, out of the engine's.
@@ -287,7 +285,7 @@ def apply_forces(table, positions, velocities, forces):
     # Friction law of the sliding links.
     if table[SLIDER_COUNT] > 0:
         if table[PLANAR] > 0:
-            rows, rates = indices_at(table, BASE_ROWS_Q, 3), indices_at(table, BASE_ROWS_V, 3)
+            rows, rates = indices_at(table, BASE_Q_ROWS, 3), indices_at(table, BASE_V_ROWS, 3)
             x, y, yaw = positions[rows[0]], positions[rows[1]], positions[rows[2]]
             vx, vy, yaw_rate = velocities[rates[0]], velocities[rates[1]], velocities[rates[2]]
             fill_sliding_friction(table, x, y, yaw, vx, vy, yaw_rate)

@@ -89,9 +89,8 @@ def inverse_differential(since: Array, rate: Array) -> Array:
     """
     angle = float(np.linalg.norm(since))
     product = np.cross(since, rate)
-    factor = 1.0 / 12.0
-    if angle > SMALL_ANGLE:
-        factor = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
+    half = 0.5 * angle
+    factor = (1.0 - half / np.tan(half)) / angle**2 if angle > SMALL_ANGLE else 1.0 / 12.0
     return np.asarray(rate + 0.5 * product + factor * np.cross(since, product))
 
 
