@@ -145,14 +145,13 @@ def compare(
     for pair in pairs:
         if not pair.signals:
             raise AccordError(f"nothing to compare: {pair.bag} and {first[0]} share no sample")
-    reason = ""
-    if tolerance is None and any(run.engine == "gz" for _, run in (first, *others)):
-        tolerance = GAZEBO_TOLERANCE
+    if tolerance is not None:
+        return SignalComparison(tuple(pairs), tolerance)
+    if any(run.engine == "gz" for _, run in (first, *others)):
         reason = "the default with a bag from Gazebo, whose steps and contacts are its own"
-    elif tolerance is None:
-        tolerance = SAME_RUN_TOLERANCE
-        reason = "the default, which only recordings of the same run keep"
-    return SignalComparison(tuple(pairs), tolerance, reason)
+        return SignalComparison(tuple(pairs), GAZEBO_TOLERANCE, reason)
+    reason = "the default, which only recordings of the same run keep"
+    return SignalComparison(tuple(pairs), SAME_RUN_TOLERANCE, reason)
 
 
 def signals_of(run: BagRun) -> dict[str, Array]:

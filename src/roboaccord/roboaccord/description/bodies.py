@@ -35,7 +35,7 @@ from roboaccord.description.tuples import (
 from roboaccord.numerics.jit import kernel
 
 # Columns of `tree`: number of the parent, kind of joint (kinematics.py), and its column in q.
-PARENT, KIND, COLUMN = 0, 1, 2
+PARENT, JOINT_KIND, JOINT_COLUMN = 0, 1, 2
 
 # Columns of `body`: what the description states.
 ORIGIN = 0  # position of its joint in the parent's frame (3) [m]
@@ -45,24 +45,24 @@ CENTRE = 13  # centre of mass in its frame (3) [m]
 INERTIA = 16  # about the origin of its frame (6) [kg m^2]
 ARMATURE = 22  # inertia that a rotor adds at its joint [kg m^2 or kg]
 VISCOUS = 23  # damping of its joint [N m s/rad or N s/m]
-DRY = 24  # dry friction of its joint [N m or N]
-SPEED = 25  # rate below which the dry friction fades to 0 [rad/s or m/s]
+DRY_FRICTION = 24  # dry friction of its joint [N m or N]
+FADING_SPEED = 25  # rate below which the dry friction fades to 0 [rad/s or m/s]
 GRAVITY = 26  # downward, in the row of the base only [m/s^2]
 STIFFNESS = 27  # of the spring of its joint [N m/rad or N/m]
-SLACK = 28  # position of its joint without spring force [rad or m]
+SLACK_POSITION = 28  # position of its joint without spring force [rad or m]
 BODY_COLUMNS = 29  # number of columns
 
 # Columns of `work`: what the kernels compute, from LEVER on along the axes of the world.
 ROTATION = 0  # axes of its frame in the world (9)
 LEVER = 9  # from the parent's origin to its own (3) [m]
 ANGULAR = 12  # angular velocity (3) [rad/s]
-BIAS = 15  # acceleration due to velocities, angular and linear (6) [rad/s^2, m/s^2]
+BIAS_ACCELERATION = 15  # acceleration due to velocities, angular and linear (6) [rad/s^2, m/s^2]
 J, H, M = 21, 27, 36  # blocks of the articulated inertia (6), (9), (6) [kg m^2, kg m, kg]
-FORCE = 42  # bias force: torque and force (6) [N m, N]
+BIAS_FORCE = 42  # bias force: torque and force (6) [N m, N]
 GAIN = 48  # torque and force of a unit acceleration at the joint, U (6)
 COMPLIANCE = 54  # acceleration of its joint by a unit effort, 1 / D
-REMAINDER = 55  # effort of its joint less the bias force along it, u [N m or N]
-MOTION = 56  # acceleration, angular and linear (6) [rad/s^2, m/s^2]
+NET_EFFORT = 55  # effort of its joint less the bias force along it, u [N m or N]
+ACCELERATION = 56  # acceleration, angular and linear (6) [rad/s^2, m/s^2]
 WORK_COLUMNS = 62  # number of columns
 
 Q = 7  # index in a state at which the joints' positions begin: position (3), quaternion (4)
@@ -91,7 +91,7 @@ def fill_pose(tree, body, work, i, q):
     x = mat_vec(parent_rotation, (axes[0], axes[3], axes[6]))
     y = mat_vec(parent_rotation, (axes[1], axes[4], axes[7]))
     z = mat_vec(parent_rotation, (axes[2], axes[5], axes[8]))
-    if tree[i, KIND] == REVOLUTE:
+    if tree[i, JOINT_KIND] == REVOLUTE:
         c, s = np.cos(q), np.sin(q)
         x, y = combine(x, y, c, s), combine(y, x, c, -s)
     else:
@@ -115,8 +115,8 @@ def fill_inertia(body, work, i):
     store(work, i, H, (0.0, -mz, my, mz, 0.0, -mx, -my, mx, 0.0))
     store(work, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
     # Bias of a rotating body, with w for omega: torque w x J w and force w x (w x m c).
-    store(work, i, FORCE, cross(omega, sym_vec(j, omega)))
-    store(work, i, FORCE + 3, cross(omega, cross(omega, (mx, my, mz))))
+    store(work, i, BIAS_FORCE, cross(omega, sym_vec(j, omega)))
+    store(work, i, BIAS_FORCE + 3, cross(omega, cross(omega, (mx, my, mz))))
 
 
 @kernel

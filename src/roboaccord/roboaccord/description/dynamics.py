@@ -84,13 +84,13 @@ class TreeDynamics:
         self._tree = np.array([(b.parent, b.kind, columns.get(b.joint, -1)) for b in merged])
         self._body = np.array([body.row() for body in merged])
         self._body[0, bodies.GRAVITY] = gravity
-        self._body[:, bodies.SPEED] = speed
+        self._body[:, bodies.FADING_SPEED] = speed
         self._rows = np.zeros(n, np.int64)  # row of the body that each joint moves (n,)
-        self._rows[self._tree[1:, bodies.COLUMN]] = np.arange(1, n + 1)
+        self._rows[self._tree[1:, bodies.JOINT_COLUMN]] = np.arange(1, n + 1)
         self._rotors = rotors_of(tree, joints)
         self._body[self._rows, bodies.ARMATURE] = self._rotors
         stiffness, slack = spring or (None, None)
-        of_joints = bodies.VISCOUS, bodies.DRY, bodies.STIFFNESS, bodies.SLACK
+        of_joints = bodies.VISCOUS, bodies.DRY_FRICTION, bodies.STIFFNESS, bodies.SLACK_POSITION
         for column, values in zip(of_joints, (viscous, dry, stiffness, slack), strict=True):
             if values is not None:
                 self._body[self._rows, column] = values

@@ -132,7 +132,7 @@ class EngineConformance:
         for step in ORDER_STEPS:
             simulator = self._described(robot, setting, physics_step=step)
             simulator.reset(robots.start(robot))
-            end = simulator.step(Command(robots.DRIVE), robots.DURATION)
+            end = simulator.step(Command(robots.CONSTANT_EFFORTS), robots.DURATION)
             errors.append(float(np.abs(end.q - robots.truth(robot)).max()))
         order = observed_order(ORDER_STEPS, errors, ORDER_ROUND_OFF)
         assert order == pytest.approx(simulator.order, abs=ORDER_TOLERANCE)
@@ -146,7 +146,7 @@ class EngineConformance:
         ends = []
         for simulator in (engine, twin):
             simulator.reset(robots.start(robot))
-            ends.append(simulator.step(Command(robots.DRIVE), robots.DURATION))
+            ends.append(simulator.step(Command(robots.CONSTANT_EFFORTS), robots.DURATION))
         robots.assert_same(ends[1], ends[0], TWIN_TOLERANCE)
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
@@ -163,9 +163,9 @@ class EngineConformance:
         """The same motion again, bit for bit."""
         simulator = self._described(robot, setting)
         simulator.reset(robots.start(robot))
-        first = simulator.step(Command(0.1 * robots.EFFORTS), 0.02)
+        first = simulator.step(Command(0.1 * robots.EFFORT_LIMITS), 0.02)
         simulator.reset(robots.start(robot))
-        robots.assert_same(simulator.step(Command(0.1 * robots.EFFORTS), 0.02), first)
+        robots.assert_same(simulator.step(Command(0.1 * robots.EFFORT_LIMITS), 0.02), first)
 
     def test_efforts_are_clipped_to_their_limits(self, robot: str) -> None:
         """And reported as they act."""
@@ -182,18 +182,18 @@ class EngineConformance:
         simulator = self._simulator(robots.model_of("cart"))
         simulator.reset(robots.start("cart"))
         end = simulator.step(Command(np.array([STOP_EFFORT, 0.0])), 1.0)
-        assert robots.END - STOP_TOLERANCE < end.q[0] < robots.END + STOP_TOLERANCE
+        assert robots.CART_STOP - STOP_TOLERANCE < end.q[0] < robots.CART_STOP + STOP_TOLERANCE
         events = {(event.kind, event.subject) for event in simulator.take_events()}
         assert events == {("joint_stop", "shoulder")}
-        assert simulator.step(Command(np.array([-STOP_EFFORT, 0.0])), 0.2).q[0] < robots.END - 0.05
+        pulled = simulator.step(Command(np.array([-STOP_EFFORT, 0.0])), 0.2)
+        assert pulled.q[0] < robots.CART_STOP - 0.05
 
     def test_rotors_turn_with_their_joints_alone(self) -> None:
         """Reflected inertia adds to the diagonal of the mass matrix, where the engine has it."""
         if "armature" in spec(self.engine).lacks:
             pytest.skip(spec(self.engine).lacks["armature"])
-        rotors = np.array([0.2, 0.1])
+        rotors, start = np.array([0.2, 0.1]), robots.start("pendulums")
         with_rotors = self._simulator(replace(PENDULUMS, armature=rotors))
-        start = robots.start("pendulums")
         without_rotors = self._simulator(PENDULUMS)
         added = with_rotors.mass_matrix(start) - without_rotors.mass_matrix(start)
         np.testing.assert_allclose(added, np.diag(rotors), atol=1e-13)
@@ -213,7 +213,7 @@ class EngineConformance:
         wrist = replace(PENDULUMS, joints=("shoulder", "wrist"))
         assert "joint wrist is missing" in self._refusal(wrist)
         simulator = self._simulator(PENDULUMS)
-        passive = Command(robots.REST)
+        passive = Command(robots.ZERO_EFFORTS)
         for command in (replace(passive, twist=np.ones(6)), replace(passive, wrench=np.ones(6))):
             with pytest.raises(AccordError, match=f"^{self.engine}.*") as refused:
                 simulator.step(command, ORDER_STEPS[0])
@@ -237,6 +237,6 @@ class EngineConformance:
         reading = engine.load(engine.reader)(urdf, question, "default", {})
         expected = TreeReading(tree, question)
         assert {*reading.joints} == {*robots.JOINTS}
-        for state in question.states[: robots.STATES]:
+        for state in question.states[: robots.STATE_COUNT]:
             accelerations = reading.acceleration(state)
             assert relative(accelerations, expected.acceleration(state)) < ACCELERATION_TOLERANCE
