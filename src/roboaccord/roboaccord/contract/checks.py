@@ -5,9 +5,9 @@
 (run/loop.py): for speed they first test a sum of squares, and search for the wrong joint only if
 that is not finite. `divergence` tells whether a recorded motion diverges although it is finite.
 
-FAST_RATE, EARLY_SAMPLES and LASTING_SAMPLES decide whether a run diverges (test_evidence); the
-first also decides whether the log of a robot does. The order of operations in `tick_time` must stay,
-because times of ticks are part of the hash of a run.
+FAST_RATE, EARLY_SAMPLES and LASTING_SAMPLES decide whether a run diverges (test_evidence), and
+FAST_RATE whether the log of a robot does. The order of operations in `tick_time` must stay, because
+times of ticks are part of the hash of a run.
 """
 
 from __future__ import annotations

@@ -203,8 +203,7 @@ class EngineConformance:
         self._simulator(PENDULUMS)
         for feature, reason in spec(self.engine).lacks.items():
             if feature in FEATURES:
-                refused = self._refusal(FEATURES[feature])
-                assert refused == f"{self.engine}: {reason}"
+                assert self._refusal(FEATURES[feature]) == f"{self.engine}: {reason}"
 
     def test_what_cannot_be_done_is_refused(self) -> None:
         """Unknown settings and joints, a twist, a wrench on what is fixed: one line each."""

@@ -193,11 +193,9 @@ class _Conversion:
 
 def _unused(name: str, taken: set[str]) -> str:
     """Return a name that is not taken: the given one, with a number added if necessary."""
-    candidate, number = name, 0
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}_{number}"
-    return candidate
+    # One candidate more than there are names that could be taken.
+    candidates = (name, *(f"{name}_{number}" for number in range(1, len(taken) + 1)))
+    return next(candidate for candidate in candidates if candidate not in taken)
 
 
 def _matrix(quaternion: Array) -> Array:
