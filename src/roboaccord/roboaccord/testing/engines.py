@@ -41,18 +41,19 @@ ORDER_STEPS = (4e-3, 2e-3)
 ACCELERATION_TOLERANCE = 1e-8
 # Difference of coordinates and rates at the end of the motion: round-off of 400 steps.
 TWIN_TOLERANCE = 1e-10
-# Error of coordinates below which no order can be measured: five times that at FINE, the step of
+# Error of coordinates below which no order can be measured: five times that at FINE_STEP, that of
 # small_robots.py.
 ORDER_ROUND_OFF = 1e-13
 # Difference of the measured order from the stated one: the effect of the next order at these steps.
 ORDER_TOLERANCE = 0.15
-# m: how far a stop may yield under STOP_EFFORT, in any engine: 0.2 % of END; 1e-8 was measured of
-# MuJoCo.
+# m: how far a stop may yield under STOP_EFFORT, in any engine: 0.2 % of CART_STOP; 1e-8 was
+# measured of MuJoCo.
 STOP_TOLERANCE = 2e-3
 STOP_EFFORT = 40.0  # N: effort against the stop of the cart, near the effort limits of 50 N
 
 # Viscous [N m s/rad] and dry friction [N m] of both joints, and the rate at which dry friction has
-# faded [rad/s]. Dry friction is 15 and 10 % of DRIVE, so that it acts and the joints still move.
+# faded [rad/s]. Dry friction is 15 and 10 % of CONSTANT_EFFORTS, so that it acts and the joints
+# still move.
 JOINT_DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)
 Setting = Mapping[str, Json]  # values of `engine_options.NAME` by key
 

@@ -38,7 +38,7 @@ DESCRIPTIONS = {
     for name in ("pendulums", "floating arm", "cart")
 }
 JOINTS = ("shoulder", "elbow")
-# N m, N: effort limits, larger than the efforts of any test (PUSH of engines.py is 40).
+# N m, N: effort limits, larger than the efforts of any test (STOP_EFFORT of engines.py is 40).
 EFFORT_LIMITS = np.full(2, 50.0)
 ZERO_EFFORTS = np.zeros(2)  # N m, N: no efforts
 CONSTANT_EFFORTS = np.array([2.0, -1.0])  # N m, N: constant efforts of the motion
