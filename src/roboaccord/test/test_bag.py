@@ -114,7 +114,7 @@ def test_rosbags_reads_the_same(tmp_path: Path) -> None:
 def test_message_definitions_are_those_of_rosbags() -> None:
     """Of all types that a run records; a new one is added to the file as it is here."""
     inputs = {"geometry_msgs/msg/Twist", "std_msgs/msg/Float64", "sensor_msgs/msg/JointState"}
-    kinds = {*names.KINDS.values(), *(topic.kind for topic in names.run_topics("R")), *inputs}
+    kinds = {*names.TYPES.values(), *(topic.kind for topic in names.run_topics("R")), *inputs}
     kinds.add(names.switch_topic("R", "a").kind)
     assert _definitions() == {
         kind: {

@@ -19,7 +19,7 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import yaw_quaternion
-from roboaccord.testing.engines import PUSH
+from roboaccord.testing.engines import STOP_EFFORT
 from roboaccord.testing.small_robots import model_of, start
 from running import or_skip
 
@@ -125,7 +125,7 @@ def test_a_solver_of_cones_holds_a_joint_at_its_stop(solver: str) -> None:
         model = replace(model_of("cart"), options={"dart": {"friction_solver": name}})
         simulator = simulate_model(model, "dart")
         simulator.reset(start("cart"))
-        ends.append(simulator.step(Command(np.array([PUSH, 0.0])), 1.0).q[0])
+        ends.append(simulator.step(Command(np.array([STOP_EFFORT, 0.0])), 1.0).q[0])
     assert ends[1] == pytest.approx(ends[0], abs=1e-6)
 
 

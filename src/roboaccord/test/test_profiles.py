@@ -19,7 +19,7 @@ from roboaccord.engines.spec import read_settings
 from roboaccord.engines.twin import twin_of
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.testing.small_robots import DRIVE, model_of, start
+from roboaccord.testing.small_robots import CONSTANT_EFFORTS, model_of, start
 from running import setup_of
 
 pytestmark = pytest.mark.thorough
@@ -52,7 +52,7 @@ def test_the_twin_is_that_of_the_expert_settings() -> None:
     for engine in (IMPLICIT, twin_of(IMPLICIT), spec("mujoco")):
         simulator = simulate_model(model, engine)
         simulator.reset(start("floating arm"))
-        ends.append(simulator.step(Command(DRIVE), 0.1).qd)
+        ends.append(simulator.step(Command(CONSTANT_EFFORTS), 0.1).qd)
     assert np.abs(ends[1] - ends[0]).max() < 1e-12 < 1e-6 < np.abs(ends[2] - ends[0]).max()
 
 

@@ -8,8 +8,8 @@ has a sample, the signals of the other are interpolated (resampling.py), in a wa
 the signal: efforts and switches are constant between samples, rates are linear, and positions and
 angles follow cubics. The result does not depend on the order of two bags.
 
-Keys of `--json` are names of fields and stay, and so do the default tolerances SAME_RUN and GAZEBO,
-which docs state (test_compare).
+Keys of `--json` are names of fields and stay, and so do the default tolerances SAME_RUN_TOLERANCE
+and GAZEBO_TOLERANCE, which docs state (test_compare).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 
 # Default tolerance, in each signal's unit: at 1 m/s the resolution of a time stamp, 1 ns, makes a
 # difference of 1e-9 m. Runs that are not the same differ by more.
-SAME_RUN = 1e-9
+SAME_RUN_TOLERANCE = 1e-9
 # Default tolerance with a bag from Gazebo, whose steps and contacts differ: 5 cm, 3 degrees. Of the
 # snake over 5 s, 65 mm and 58 mrad were measured (docs/tutorial_ros.md).
-GAZEBO = 0.05
+GAZEBO_TOLERANCE = 0.05
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
 _POSITIONS = ("base/x", "base/y", "base/z")
 TURNS = ("base/roll", "base/pitch", "base/yaw")  # signals that are the same after a whole turn
@@ -149,9 +149,9 @@ def compare(
         return SignalComparison(tuple(pairs), tolerance)
     if any(run.engine == "gz" for _, run in (first, *others)):
         reason = "the default with a bag from Gazebo, whose steps and contacts are its own"
-        return SignalComparison(tuple(pairs), GAZEBO, reason)
+        return SignalComparison(tuple(pairs), GAZEBO_TOLERANCE, reason)
     reason = "the default, which only recordings of the same run keep"
-    return SignalComparison(tuple(pairs), SAME_RUN, reason)
+    return SignalComparison(tuple(pairs), SAME_RUN_TOLERANCE, reason)
 
 
 def signals_of(run: BagRun) -> dict[str, Array]:

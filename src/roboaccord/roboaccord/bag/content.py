@@ -11,7 +11,7 @@ test_foreign). A bag may also have the motion of the reference, the analytical s
 shown as a second robot (second_robot.py): its topics are not read here.
 
 A topic of our own bags is added in topics.py, with a method here that reads it. Numbers beyond
-LARGEST are refused before they are multiplied.
+MAX_NUMBER are refused before they are multiplied.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from roboaccord.contract import IDENTITY, AccordError, Array, Event
 from roboaccord.contract.checks import ROUND_OFF
 
 _STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
-LARGEST = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
+MAX_NUMBER = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -181,7 +181,7 @@ class Content:
         own_topic = f"{self.namespace}/{name}"
         if own_topic in self.kinds:
             return own_topic
-        of_same_type = [topic for topic, kind in self.kinds.items() if kind == names.KINDS[name]]
+        of_same_type = [topic for topic, kind in self.kinds.items() if kind == names.TYPES[name]]
         candidates = [t for t in of_same_type if self.raw(t) and not _is_of_reference(t)]
         return candidates[0] if len(candidates) == 1 else ""
 
@@ -261,15 +261,15 @@ class Content:
         return JointStates(tuple(joints), time, q, qd, effort)
 
     def _check_finite(self, time: Array, values: Array, quantity: str) -> None:
-        """Refuse values (k, m) of a quantity that are not finite, or larger than LARGEST.
+        """Refuse values (k, m) of a quantity that are not finite, or larger than MAX_NUMBER.
 
         Raises:
             AccordError: naming the first time.
         """
-        is_bad = ~(np.abs(values) < LARGEST).all(axis=1)
+        is_bad = ~(np.abs(values) < MAX_NUMBER).all(axis=1)
         if is_bad.any():
             first = int(is_bad.argmax())
-            reason = f"beyond {LARGEST:g}" if np.isfinite(values[first]).all() else "not finite"
+            reason = f"beyond {MAX_NUMBER:g}" if np.isfinite(values[first]).all() else "not finite"
             raise AccordError(f"{self.bag}: {quantity} are {reason} at t = {time[first]:g} s")
 
     def switches(self, facts: Mapping[str, Any], time: Array) -> dict[str, NDArray[np.bool_]]:
@@ -313,7 +313,7 @@ class Content:
 def _is_state(topic: str, kind: str) -> bool:
     """Return whether a topic has joint states, neither Gazebo's own nor the reference's."""
     ours = topic.endswith(f"/{names.STATES}") and not topic.endswith(f"/gz/{names.STATES}")
-    return ours and kind == names.KINDS[names.STATES] and not _is_of_reference(topic)
+    return ours and kind == names.TYPES[names.STATES] and not _is_of_reference(topic)
 
 
 def _is_of_reference(topic: str) -> bool:

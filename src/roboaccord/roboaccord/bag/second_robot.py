@@ -31,7 +31,7 @@ class Look:
         time: from which on it has this appearance [s].
         opacity: 0 to 1; it falls until the horizon, the time beyond which motions cannot be
             compared, because small differences have grown too large.
-        anew: number of times that it was reset at the horizon.
+        reset_count: number of times that it was reset at the horizon; `anew` in messages.
         link: name of the link that is red; "" for none.
         since: time at which the error of that link became significant [s].
         line: the cause of the error, in one line.
@@ -39,7 +39,7 @@ class Look:
 
     time: float = 0.0
     opacity: float = OPACITY
-    anew: int = 0
+    reset_count: int = 0
     link: str = ""
     since: float = 0.0
     line: str = ""
@@ -55,7 +55,8 @@ class Look:
 
     def encode(self, robot: str) -> bytes:
         """Return the appearance as a message of `/diagnostics`."""
-        values = {name: str(getattr(self, name)) for name in ("opacity", "anew", "link", "since")}
+        values = {"opacity": str(self.opacity), "anew": str(self.reset_count)}
+        values |= {"link": self.link, "since": str(self.since)}
         level = int(bool(self.line))  # of diagnostic_msgs: 0 for OK, 1 for a warning
         status = Status(_status_name(robot), self.line, robot, values, level)
         return encode_statuses(self.time, [status])
@@ -75,9 +76,14 @@ def _look_in(status: Status, time: float) -> Look:
     """Return the appearance in a status from a time on [s], or refuse one with other values."""
     values = status.values
     try:
-        opacity, since = float(values["opacity"]), float(values["since"])
-        reset_count = int(float(values["anew"]))
-        return Look(time, opacity, reset_count, values["link"], since, status.message)
+        return Look(
+            time=time,
+            opacity=float(values["opacity"]),
+            reset_count=int(float(values["anew"])),
+            link=values["link"],
+            since=float(values["since"]),
+            line=status.message,
+        )
     except (KeyError, ValueError):
         raise AccordError(f"{status.name} has values {dict(values)!r}") from None
 
@@ -91,8 +97,8 @@ def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
         return run, None, ()
     # The second robot is read like a first one, in its own namespace.
     robot = f"{content.namespace}/{names.REFERENCE}".strip("/")
-    of_reference = replace(content, custom={**content.custom, "robot": robot})
-    motion = run_of(of_reference).trajectory
+    reference_content = replace(content, custom={**content.custom, "robot": robot})
+    motion = run_of(reference_content).trajectory
     looks = list[Look]()
     enclosing_namespace = content.namespace.rpartition("/")[0]
     for data in content.raw(f"{enclosing_namespace}/{names.DIAGNOSTICS}"):
@@ -100,7 +106,7 @@ def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
             if looks and look.time < looks[-1].time:  # the run was reset
                 looks.clear()
             looks.append(look)
-    return run, motion, looks or (Look(),)
+    return run, motion, looks or [Look()]
 
 
 def _status_name(robot: str) -> str:

@@ -3,9 +3,9 @@
 Constants below name the topics of a robot R, without `/R/` in front; ROS nodes use the same names
 (roboaccord_ros, graph/names.py). A latched topic keeps its last message for late subscribers.
 
-A new topic is a name, its type in NAMES, and a place in STEPPED (in every bag), OPTIONAL (where it
-is used), SECOND (of the reference, which is shown as a second robot) or FIRST (once, before the
-first state). Existing names are in users' bags and stay.
+A new topic is a name, its type in NAMES_BY_TYPE, and a place in STEPPED (in every bag), OPTIONAL
+(where it is used), SECOND (of the reference, which is shown as a second robot) or FIRST (once,
+before the first state). Existing names are in users' bags and stay.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)  # messages at each tick, and even
 SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)  # of the reference
 OPTIONAL = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINTS)
 # Topics by message type; then the message type by name of the topic.
-NAMES = {
+NAMES_BY_TYPE = {
     "std_msgs/msg/String": (DESCRIPTION, SCENARIO, REFERENCE_DESCRIPTION),
     "sensor_msgs/msg/JointState": (STATES, TARGET_JOINTS, REFERENCE_STATES),
     "nav_msgs/msg/Odometry": (ODOMETRY, REFERENCE_ODOMETRY),
@@ -63,7 +63,7 @@ NAMES = {
     "geometry_msgs/msg/TwistStamped": (TWIST, TARGET_TWIST),
     "visualization_msgs/msg/MarkerArray": (SURROUNDINGS, CONTACTS),
 }
-KINDS = {name: kind for kind, names in NAMES.items() for name in names}
+TYPES = {name: kind for kind, names in NAMES_BY_TYPE.items() for name in names}
 
 
 def run_topics(robot: str) -> list[Topic]:
@@ -87,7 +87,7 @@ def reference_topics(robot: str) -> list[Topic]:
 
 def topic_of(robot: str, name: str) -> Topic:
     """Return a topic of a robot by its name below /R."""
-    return Topic(f"/{robot}/{name}", KINDS[name], name in LATCHED)
+    return Topic(f"/{robot}/{name}", TYPES[name], name in LATCHED)
 
 
 def input_topics(robot: Robot) -> dict[str, str]:

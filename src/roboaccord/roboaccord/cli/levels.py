@@ -7,8 +7,8 @@ each engine from the reference (`distance_tables`), for a chaotic one statistics
 random numbers (`statistics_tables`); then come the outcome of each level and the verdict with its
 reasons. Nothing is judged here: that is done in crosscheck/levels/.
 
-Figures are added to DISTANCES by name; their unit, heading and decimals come from the type of the
-field. Tables must fit 80 columns.
+Figures are added to DISTANCE_COLUMNS by name; their unit, heading and decimals come from the type
+of the field. Tables must fit 80 columns.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from roboaccord.crosscheck.report import Report
 from roboaccord.report.cause_words import summary_of
 from roboaccord.report.tables import level_table, number, text_of
 
-VERDICTS: dict[Verdict | None, str] = {
+VERDICT_COLOURS: dict[Verdict | None, str] = {
     "pass": "green",
     "fail": "red",
     "undecided": "yellow",
     None: "default",
 }
-OUTCOMES: dict[Outcome, Text] = {
+OUTCOME_TEXTS: dict[Outcome, Text] = {
     Outcome.WITHIN: Text("within", "green"),
     Outcome.OUTSIDE: Text("outside", "red"),
     Outcome.NOT_JUDGED: Text("not judged", "yellow"),
     Outcome.EXCUSED: Text("excused", "yellow"),
     Outcome.DOES_NOT_APPLY: Text("–", "dim"),
 }
-ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
+ACCELERATION_MEANING = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 # Number of physics steps, from the finest on, whose errors are in the table of distances: those
 # that the verdict needs (STEPS of crosscheck/extrapolation.py).
 FINEST_STEPS = 3
@@ -64,8 +64,8 @@ class Distance:
 
 
 # Fields of `Distance` that are columns of the table, with dots into fields of the checks.
-DISTANCES = ["acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order"]
-DISTANCES += ["noise.floor", "noise.horizon"]
+DISTANCE_COLUMNS = ["acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order"]
+DISTANCE_COLUMNS += ["noise.floor", "noise.horizon"]
 
 
 def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
@@ -73,7 +73,7 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
     if report.of_run:
         return [report.line()]
     versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
-    verdict = Text(report.describe(), VERDICTS[report.verdict])
+    verdict = Text(report.describe(), VERDICT_COLOURS[report.verdict])
     below_verdict = [*report.reasons, *report.remarks]
     for engine, resolved in report.resolution.items():
         below_verdict.append(f"{engine}: would have seen {summary_of(resolved)}")
@@ -91,7 +91,7 @@ def outcome_tables(report: Report) -> list[Table]:
     engines = report.engines[1:]  # without the reference
     table = make_table("level", *engines, words=engines)
     for level, findings in report.levels.items():
-        outcomes = [OUTCOMES[findings[engine].outcome] for engine in engines]
+        outcomes = [OUTCOME_TEXTS[findings[engine].outcome] for engine in engines]
         table.add_row(level.replace("_", " "), *outcomes)
     return [table] if report.levels else []
 
@@ -126,7 +126,7 @@ def distance_tables(report: Report) -> list[RenderableType]:
     step_sizes = next(iter(trajectories.values())).dt[-FINEST_STEPS:]  # [s]
     steps = ", ".join(f"{1e3 * dt:g}" for dt in step_sizes)
     title = f"{report.robot} {report.scenario}: distance from the reference at steps of {steps} ms"
-    return tables_of(rows, *DISTANCES, title=title, labels=trajectories)
+    return tables_of(rows, *DISTANCE_COLUMNS, title=title, labels=trajectories)
 
 
 def statistics_tables(report: Report) -> list[RenderableType]:
@@ -147,7 +147,7 @@ def statistics_tables(report: Report) -> list[RenderableType]:
         acceleration = number(check.max if check else None, ".1e", "")
         table.add_row(engine, acceleration, mean, median, positive, difference, allowed)
     meanings = (
-        f"{ACCELERATION}; above 0: share of the runs; difference "
+        f"{ACCELERATION_MEANING}; above 0: share of the runs; difference "
         "of medians, 95 % confidence; allowed: the change at twice the step"
     )
     return [table, Text(meanings)]

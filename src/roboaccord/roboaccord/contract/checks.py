@@ -5,9 +5,9 @@
 (run/loop.py): for speed they first test a sum of squares, and search for the wrong joint only if
 that is not finite. `divergence` tells whether a recorded motion diverges although it is finite.
 
-FAST, EARLY and LASTING decide whether a run diverges (test_evidence), FAST also whether the log of
-a robot does. The order of operations in `tick_time` must stay, because times of ticks are part of
-the hash of a run.
+FAST_RATE, EARLY_SAMPLES and LASTING_SAMPLES decide whether a run diverges (test_evidence), and
+FAST_RATE whether the log of a robot does. The order of operations in `tick_time` must stay, because
+times of ticks are part of the hash of a run.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ ROUND_OFF = 1e-7
 # Largest relative deviation from a whole number of steps, such as that of 0.3 s / 0.1 s (1e-16). It
 # is one step of the longest run, 1 / MOST_STEPS.
 STEP_ROUND_OFF = 1e-9
-FAST = 100.0  # [rad/s or m/s] 955 revolutions a minute: faster than the joints of robots
-# Number of the first samples above FAST of a joint that are judged. A rate that doubles from sample
-# to sample is 1e8 rad/s by then; later rates are bounded by effort limits.
-EARLY = 20
-LASTING = 3  # number of consecutive samples above FAST; the wrap of an angle makes only one
+FAST_RATE = 100.0  # [rad/s or m/s] 955 revolutions a minute: faster than the joints of robots
+# Number of the first samples above FAST_RATE of a joint that are judged. A rate that doubles from
+# sample to sample is 1e8 rad/s by then; later rates are bounded by effort limits.
+EARLY_SAMPLES = 20
+# Number of consecutive samples above FAST_RATE; the wrap of an angle makes only one.
+LASTING_SAMPLES = 3
 RUNAWAY_SPEED = 1e6  # [rad/s] far beyond any mechanism; its square is far below overflow
 
 
@@ -118,32 +119,32 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
         raise AccordError(f"{gave}, the robot has {len(joints)} joints{missing}")
     if len(joints) and not np.isfinite(effort).all():
         first_bad = int(np.flatnonzero(~np.isfinite(effort))[0])
-        raise AccordError(
-            f"{who} gave effort {effort[first_bad]} for {joints[first_bad]} at t = {time:.6f} s"
-        )
+        bad_effort = f"{effort[first_bad]} for {joints[first_bad]}"
+        raise AccordError(f"{who} gave effort {bad_effort} at t = {time:.6f} s")
 
 
 def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
     """Return a sentence that states from when on a motion diverges; "" if it does not.
 
-    A joint diverges if it is faster than FAST and if, in most of its first EARLY fast samples, its
-    rate changes by more than its own size until the next sample: the effort of one control period
-    reverses its motion. A rate that grows steadily does not count as divergence: the joint may be
-    driven, or its log be in degrees.
+    A joint diverges if it is faster than FAST_RATE and if, in most of its first EARLY_SAMPLES fast
+    samples, its rate changes by more than its own size until the next sample: the effort of one
+    control period reverses its motion. A rate that grows steadily does not count as divergence: the
+    joint may be driven, or its log be in degrees.
 
     Args:
         joints: names, n of them.
         time: (k,) [s].
         rates: (k, n) [rad/s, m/s].
     """
-    if len(time) < LASTING or not np.size(rates):
+    if len(time) < LASTING_SAMPLES or not np.size(rates):
         return ""
-    # Smallest speed in each LASTING consecutive samples (k - LASTING + 1, n).
-    speeds = np.lib.stride_tricks.sliding_window_view(np.abs(rates), LASTING, axis=0).min(axis=2)
-    is_fast, count = speeds > FAST, len(speeds)
+    # Smallest speed in each LASTING_SAMPLES consecutive samples (k - LASTING_SAMPLES + 1, n).
+    windows = np.lib.stride_tricks.sliding_window_view(np.abs(rates), LASTING_SAMPLES, axis=0)
+    speeds = windows.min(axis=2)
+    is_fast, count = speeds > FAST_RATE, len(speeds)
     # Fast samples after which the rate changes by more than its size.
     is_reversed = is_fast & (np.abs(np.diff(rates, axis=0))[:count] > np.abs(rates)[:count])
-    is_early = is_fast & (is_fast.cumsum(axis=0) <= EARLY)
+    is_early = is_fast & (is_fast.cumsum(axis=0) <= EARLY_SAMPLES)
     # Joints that are reversed in most of their first fast samples, and the first to diverge.
     diverges = 2 * (is_reversed & is_early).sum(axis=0) > is_early.sum(axis=0)
     first_fast = np.where(diverges, is_fast.argmax(axis=0), count)
@@ -168,6 +169,5 @@ def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
         return
     is_bad = ~np.isfinite(state.q) | ~(np.abs(state.qd) < RUNAWAY_SPEED)
     joint = joints[int(np.flatnonzero(is_bad)[0])] if is_bad.any() else "the base"
-    raise DivergedError(
-        f"{engine} diverged at t = {state.time:.6f} s, first at {joint}; try a smaller physics step"
-    )
+    where = f"at t = {state.time:.6f} s, first at {joint}"
+    raise DivergedError(f"{engine} diverged {where}; try a smaller physics step")

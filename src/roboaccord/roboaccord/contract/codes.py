@@ -16,92 +16,92 @@ from enum import StrEnum, auto
 class Code(StrEnum):
     """Why a level has its outcome."""
 
-    TEXT = auto()  # a text of a user, an engine or an error
-    BELOW_ROUND_OFF = auto()
-    ALLOWED = auto()
+    TEXT = auto()  # a text of the user, of an engine or of an error
+    BELOW_ROUND_OFF = auto()  # the difference is below round-off
+    ALLOWED = auto()  # the difference is within the limit that the scenario allows, with its reason
     # Too little was judged, or nothing could be.
-    FEW_JUDGED = auto()
-    FEW_STEPS = auto()
-    COARSE = auto()
-    NOTHING_MOVES = auto()
-    NOTHING_CAN_MOVE = auto()
-    KINEMATIC = auto()
+    FEW_JUDGED = auto()  # too small a share of the ticks or events could be judged
+    FEW_STEPS = auto()  # a verdict needs more physics steps than were tried (--refine)
+    COARSE = auto()  # the physics step is too large for a cause to be found
+    NOTHING_MOVES = auto()  # neither initial rates nor efforts set the robot in motion
+    NOTHING_CAN_MOVE = auto()  # the robot has nothing that can move
+    KINEMATIC = auto()  # the reference is kinematic, so that one step is compared by rates instead
     HIDDEN = auto()  # a larger error could go unnoticed than the scenario allows
     # What is wrong: a cause, or a difference of models or accelerations.
-    CAUSE = auto()
-    MODEL = auto()
-    ACCELERATION = auto()
-    OFF_BY = auto()
-    OFF_BY_SHARE = auto()
-    OFF_BY_ANGLE = auto()
+    CAUSE = auto()  # a known cause explains the difference, such as a mass that is off
+    MODEL = auto()  # the models differ, such as in a mass or an inertia
+    ACCELERATION = auto()  # accelerations at the same state differ by more than is allowed
+    OFF_BY = auto()  # error of a quantity, in its unit
+    OFF_BY_SHARE = auto()  # error of a quantity, relative to its value
+    OFF_BY_ANGLE = auto()  # error of a direction, as an angle
     INSTEAD = auto()  # another direction or kind than ours
     READS = auto()  # what an engine reads from a file
-    MISSING = auto()
+    MISSING = auto()  # a link or joint is missing in the engine
     # Commands that have no effect.
-    NO_COMMAND = auto()
-    DISOBEYED = auto()
-    SWITCH_DISOBEYED = auto()
+    NO_COMMAND = auto()  # no efforts are commanded; only the motion shows a wrench or twist
+    DISOBEYED = auto()  # an effort is not as commanded
+    SWITCH_DISOBEYED = auto()  # a switch is not as commanded
     # Ticks of the engine against those of its twin.
-    NO_TWIN = auto()
-    NOT_THE_TWIN = auto()
-    THE_TWIN = auto()
-    THE_TWIN_BUT_EVENTS = auto()
-    THE_TWIN_BUT_UNRESOLVED = auto()
-    EVENT_TICKS = auto()
+    NO_TWIN = auto()  # the engine has no twin, for a reason that is given as text
+    NOT_THE_TWIN = auto()  # a tick differs from the twin by more than round-off explains
+    THE_TWIN = auto()  # each tick matches the twin
+    THE_TWIN_BUT_EVENTS = auto()  # ticks without event do; in others errors vanish with the step
+    THE_TWIN_BUT_UNRESOLVED = auto()  # ticks without event do; the others are not resolved
+    EVENT_TICKS = auto()  # at events or stops, errors that time stepping does not explain
     # The same motion again, or moved to another place.
-    NOT_REPEATED = auto()
-    NO_MOVE = auto()
-    NOT_INVARIANT = auto()
-    NO_FREE_TICK = auto()
+    NOT_REPEATED = auto()  # the same run gives another motion when it is repeated
+    NO_MOVE = auto()  # there is nothing that could be moved
+    NOT_INVARIANT = auto()  # the motion changes with the place or direction of the whole scene
+    NO_FREE_TICK = auto()  # every tick has an event or a joint at its stop
     # Single steps.
-    REFERENCE_ERRS = auto()
-    STEP_ORDER = auto()
-    STEP_REMAINDER = auto()
-    STEP_SHARE = auto()
-    STEP_UNEXPLAINED = auto()
-    STEP_TOO_LARGE = auto()
-    STEPPING_EXPLAINS = auto()
-    STEPPING_HIDES = auto()
-    NO_STEP = auto()
-    REFUSED_STATE = auto()
+    REFERENCE_ERRS = auto()  # the reference's own error is too large, relative to the change
+    STEP_ORDER = auto()  # the error falls with a lower order of the physics step than expected
+    STEP_REMAINDER = auto()  # an error remains when the physics step is extrapolated to 0
+    STEP_SHARE = auto()  # error of one step, as a share of the change in it
+    STEP_UNEXPLAINED = auto()  # a control period has an error that time stepping does not explain
+    STEP_TOO_LARGE = auto()  # the error of one step is a larger share of the change than is allowed
+    STEPPING_EXPLAINS = auto()  # time stepping explains a share of the error
+    STEPPING_HIDES = auto()  # the error of time stepping is so large that it hides smaller ones
+    NO_STEP = auto()  # no step could be compared
+    REFUSED_STATE = auto()  # the reference refuses the engine's state
     # Trajectories.
-    TOLERANCE_BELOW_NOISE = auto()
-    TOO_FAR = auto()
-    RUN_ORDER = auto()
-    RUN_REMAINDER = auto()
-    CHAOTIC = auto()
+    TOLERANCE_BELOW_NOISE = auto()  # the tolerance is smaller than the effect of round-off
+    TOO_FAR = auto()  # positions at the given step are farther apart than is allowed
+    RUN_ORDER = auto()  # the difference converges with a lower order than expected
+    RUN_REMAINDER = auto()  # a difference remains when the physics step is extrapolated to 0
+    CHAOTIC = auto()  # small differences grow so fast that statistics over seeds replace this level
     THROWN = auto()  # the control loop throws joints from stop to stop
     # Statistics of a figure over seeds.
-    NO_FIGURE = auto()
-    FEW_RUNS = auto()
-    SHARES = auto()
-    UNSETTLED = auto()
-    NO_FIGURE_AT_STEP = auto()
-    MEDIANS = auto()
+    NO_FIGURE = auto()  # some runs do not have the figure
+    FEW_RUNS = auto()  # too few runs have the figure
+    SHARES = auto()  # another share of the runs than the reference's has the figure above 0
+    UNSETTLED = auto()  # the difference of medians is not known precisely enough for a verdict
+    NO_FIGURE_AT_STEP = auto()  # the figure does not exist at another physics step
+    MEDIANS = auto()  # the medians differ
     # Events.
-    NO_EVENTS = auto()
-    NO_RESTART = auto()
-    EVENT_UNEXPLAINED = auto()
-    EVENT_MISPLACED = auto()
-    EVENT_MISSING = auto()
+    NO_EVENTS = auto()  # nothing happens that an engine logs
+    NO_RESTART = auto()  # runs cannot be restarted from the state at an event; the text says why
+    EVENT_UNEXPLAINED = auto()  # an event from the same state differs from that of the reference
+    EVENT_MISPLACED = auto()  # a log and the motion disagree about the time of an impact at a stop
+    EVENT_MISSING = auto()  # only one of engine and reference has an event
     # Energy.
-    NO_BOOK = auto()
-    ONLY_GAINS = auto()
-    ENERGY_OF_TWIN = auto()
-    ENERGY = auto()
+    NO_BOOK = auto()  # there is no energy balance, for a reason that is given as text
+    ONLY_GAINS = auto()  # some losses are not measured, so that only gains of energy are judged
+    ENERGY_OF_TWIN = auto()  # the energy balance differs from the twin's by more than round-off
+    ENERGY = auto()  # energy appears or disappears that the balance does not account for
     # Recorded runs and logs.
-    SUSPECT = auto()
-    STEP_FAR = auto()
-    LARGEST_ERROR = auto()
-    OUR_EQUATIONS = auto()
-    LOG_NOISE = auto()
-    LOG_EFFORT_NOISE = auto()
-    LOG_EFFORT_ZERO = auto()
-    LOG_RESIDUALS = auto()
+    SUSPECT = auto()  # a recorded run is outside its limits, with a suspected cause
+    STEP_FAR = auto()  # the error of a step is a larger share of the change than is allowed
+    LARGEST_ERROR = auto()  # the largest error beyond what time stepping explains
+    OUR_EQUATIONS = auto()  # the recorded motion follows our equations
+    LOG_NOISE = auto()  # noise of the positions is too large, compared with what the efforts do
+    LOG_EFFORT_NOISE = auto()  # share of the residuals that noise of the efforts may make
+    LOG_EFFORT_ZERO = auto()  # the log has efforts of 0 only, because they were not measured
+    LOG_RESIDUALS = auto()  # size of the residuals in windows of a log, with what explains them
     # Remarks on a whole report.
-    LEVEL_EXCUSED = auto()
-    LEVEL_WITHIN = auto()
-    NO_EXCUSE_NEEDED = auto()
+    LEVEL_EXCUSED = auto()  # the scenario states why the outcome of a level does not count
+    LEVEL_WITHIN = auto()  # a level is within its limits, with a remark on how
+    NO_EXCUSE_NEEDED = auto()  # the scenario excuses a level that is within its limits
     EXCITED = auto()  # joints got random efforts, because nothing would have moved
-    SENSITIVE = auto()
-    SAME_SETTINGS = auto()
+    SENSITIVE = auto()  # how long engines agree before the last bit of an initial value matters
+    SAME_SETTINGS = auto()  # two engines have the same settings, so that only one was run

@@ -21,9 +21,10 @@ from __future__ import annotations  # noqa: I001 (names are packed)
 import numpy as np
 
 from roboaccord.description.bodies import (
-    ANGULAR, ARMATURE, BIAS, COLUMN, DRY, FORCE, GAIN, GRAVITY, KIND, LEVER, MOTION, PARENT,
-    REMAINDER, COMPLIANCE, SLACK, SPEED, STIFFNESS, VISCOUS, H, J, M, Q, add_to_parent, fill_base,
-    fill_inertia, fill_pose, joint_axis,
+    ACCELERATION, ANGULAR, ARMATURE, BIAS_ACCELERATION, BIAS_FORCE, COMPLIANCE, DRY_FRICTION,
+    FADING_SPEED, GAIN, GRAVITY, JOINT_COLUMN, JOINT_KIND, LEVER, NET_EFFORT, PARENT,
+    SLACK_POSITION, STIFFNESS, VISCOUS, H, J, M, Q, add_to_parent, fill_base, fill_inertia,
+    fill_pose, joint_axis,
 )  # fmt: skip
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tuples import (
@@ -51,37 +52,20 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
         matrix, right: work space (6, 6) and (6,).
         slope: derivative of the state, filled (13 + 2 n,).
     """
-    base_rates = Q + effort.shape[0]  # index of the base's velocities
-    rates = base_rates + 6
+    base_rates = Q + effort.shape[0]  # index in y of the base's velocities
+    rates = base_rates + 6  # index in y of the joints' rates
     gravity = body[0, GRAVITY]
     fill_base(work, y, base_rates, slope)
     floating = free.shape[0] > 0
     _fill_motions(tree, body, work, y, rates, floating)
     _fill_articulated(tree, body, work, y, rates, effort, floating)
     _fill_base_acceleration(work, free, gravity, wrench, matrix, right)
-    # Accelerations outward: a' = a_parent + c, qdd = (u - U' a') / D, and a = a' + s qdd.
-    for i in range(1, tree.shape[0]):
-        parent, column = tree[i, PARENT], tree[i, COLUMN]
-        axis, parent_alpha = joint_axis(work, i), vector_at(work, parent, MOTION)
-        alpha = add(parent_alpha, vector_at(work, i, BIAS))
-        from_lever = cross(parent_alpha, vector_at(work, i, LEVER))
-        a = add(vector_at(work, parent, MOTION + 3), from_lever)
-        a = add(a, vector_at(work, i, BIAS + 3))
-        un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + 3)
-        qdd = work[i, COMPLIANCE] * (work[i, REMAINDER] - dot(un, alpha) - dot(uf, a))
-        slope[Q + column] = y[rates + column]
-        slope[rates + column] = qdd
-        if tree[i, KIND] == PRISMATIC:
-            a = add_scaled(a, qdd, axis)
-        else:
-            alpha = add_scaled(alpha, qdd, axis)
-        store(work, i, MOTION, alpha)
-        store(work, i, MOTION + 3, a)
+    _fill_joint_accelerations(tree, work, y, rates, slope)
     # The base, whose acceleration contains that of gravity.
     for d in range(3):
         slope[d] = y[base_rates + d]
-        slope[base_rates + d] = work[0, MOTION + 3 + d]
-        slope[base_rates + 3 + d] = work[0, MOTION + d]
+        slope[base_rates + d] = work[0, ACCELERATION + 3 + d]
+        slope[base_rates + 3 + d] = work[0, ACCELERATION + d]
     slope[base_rates + 2] -= gravity
 
 
@@ -100,8 +84,7 @@ def advance(tree, body, free, work, y, effort, wrench, step, count):
             slopes(tree, body, free, work, stage, effort, wrench, matrix, right, slope)
             rk4_stage(k, step, y, slope, stage, end)
         norm = np.sqrt(end[3] ** 2 + end[4] ** 2 + end[5] ** 2 + end[6] ** 2)
-        for i in range(3, Q):
-            end[i] /= norm
+        end[3:Q] /= norm  # the quaternion
         y[:] = end
 
 
@@ -121,14 +104,15 @@ def composite(tree, body, work, y, mass, gravity):
     fill_base(work, y, Q + bodies - 1, np.empty_like(y[:Q]))
     fill_inertia(body, work, 0)
     for i in range(1, bodies):
-        fill_pose(tree, body, work, i, y[Q + tree[i, COLUMN]])
+        fill_pose(tree, body, work, i, y[Q + tree[i, JOINT_COLUMN]])
         fill_inertia(body, work, i)
     # Composite inertias, inward: of each body with all that it carries.
     for i in range(bodies - 1, 0, -1):
         j, h, m = symmetric_at(work, i, J), matrix_at(work, i, H), symmetric_at(work, i, M)
         add_to_parent(work, i, tree[i, PARENT], j, h, m)
-        axis, row = joint_axis(work, i), 6 + tree[i, COLUMN]
-        if tree[i, KIND] == REVOLUTE:
+        axis = joint_axis(work, i)
+        row = 6 + tree[i, JOINT_COLUMN]  # behind the six rows of the base
+        if tree[i, JOINT_KIND] == REVOLUTE:
             n, f = sym_vec(j, axis), mat_t_vec(h, axis)
         else:
             n, f = mat_vec(h, axis), sym_vec(m, axis)
@@ -137,8 +121,9 @@ def composite(tree, body, work, y, mass, gravity):
         # carry it; n is shifted from body to body.
         carrier = i
         while carrier:
-            column, carrier_axis = 6 + tree[carrier, COLUMN], joint_axis(work, carrier)
-            mass[row, column] = dot(carrier_axis, n if tree[carrier, KIND] == REVOLUTE else f)
+            column = 6 + tree[carrier, JOINT_COLUMN]
+            carrier_axis = joint_axis(work, carrier)
+            mass[row, column] = dot(carrier_axis, n if tree[carrier, JOINT_KIND] == REVOLUTE else f)
             mass[column, row] = mass[row, column]
             n = add(n, cross(vector_at(work, carrier, LEVER), f))
             carrier = tree[carrier, PARENT]
@@ -147,14 +132,7 @@ def composite(tree, body, work, y, mass, gravity):
             mass[row, d] = mass[d, row] = f[d]
             mass[row, 3 + d] = mass[3 + d, row] = n[d]
     # The base's own block, and gravity on the base.
-    entry = 0
-    for row in range(3):
-        for column in range(3):
-            mass[3 + row, column] = mass[column, 3 + row] = work[0, H + 3 * row + column]
-        for column in range(row, 3):
-            mass[3 + row, 3 + column] = mass[3 + column, 3 + row] = work[0, J + entry]
-            mass[row, column] = mass[column, row] = work[0, M + entry]
-            entry += 1
+    _fill_base_inertia(work, mass, 3, 0)
     for row in range(6):
         gravity[row] = body[0, GRAVITY] * mass[row, 2]
 
@@ -172,7 +150,7 @@ def _fill_motions(tree, body, work, y, rates, floating):
     if floating:
         fill_inertia(body, work, 0)
     for i in range(1, tree.shape[0]):
-        column = tree[i, COLUMN]
+        column = tree[i, JOINT_COLUMN]
         rate = y[rates + column]
         axis = fill_pose(tree, body, work, i, y[Q + column])
         omega = vector_at(work, tree[i, PARENT], ANGULAR)
@@ -181,14 +159,14 @@ def _fill_motions(tree, body, work, y, rates, floating):
         spin = cross(omega, axis)
         a = cross(omega, cross(omega, vector_at(work, i, LEVER)))
         alpha = (rate * spin[0], rate * spin[1], rate * spin[2])
-        if tree[i, KIND] == REVOLUTE:
+        if tree[i, JOINT_KIND] == REVOLUTE:
             omega = add_scaled(omega, rate, axis)
         else:
             a = add_scaled(a, 2.0, alpha)
             alpha = (0.0, 0.0, 0.0)
         store(work, i, ANGULAR, omega)
-        store(work, i, BIAS, alpha)
-        store(work, i, BIAS + 3, a)
+        store(work, i, BIAS_ACCELERATION, alpha)
+        store(work, i, BIAS_ACCELERATION + 3, a)
         fill_inertia(body, work, i)
 
 
@@ -202,16 +180,16 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
         # Articulated inertia of the body, complete by now, and its bias torque n and force f.
         parent, axis = tree[i, PARENT], joint_axis(work, i)
         j, h, m = symmetric_at(work, i, J), matrix_at(work, i, H), symmetric_at(work, i, M)
-        n, f = vector_at(work, i, FORCE), vector_at(work, i, FORCE + 3)
+        n, f = vector_at(work, i, BIAS_FORCE), vector_at(work, i, BIAS_FORCE + 3)
         # Effort of the joint, less its friction and its spring.
-        rate = y[rates + tree[i, COLUMN]]
-        tau = effort[tree[i, COLUMN]] - body[i, VISCOUS] * rate
-        if body[i, DRY] > 0.0:
-            tau -= body[i, DRY] * rate / np.sqrt(rate * rate + body[i, SPEED] ** 2)
+        rate = y[rates + tree[i, JOINT_COLUMN]]
+        tau = effort[tree[i, JOINT_COLUMN]] - body[i, VISCOUS] * rate
+        if body[i, DRY_FRICTION] > 0.0:
+            tau -= body[i, DRY_FRICTION] * rate / np.sqrt(rate * rate + body[i, FADING_SPEED] ** 2)
         if body[i, STIFFNESS] > 0.0:
-            tau -= body[i, STIFFNESS] * (y[Q + tree[i, COLUMN]] - body[i, SLACK])
+            tau -= body[i, STIFFNESS] * (y[Q + tree[i, JOINT_COLUMN]] - body[i, SLACK_POSITION])
         # With the axis s: U = I s (torque un, force uf), D = s' U and u = tau - s' p.
-        if tree[i, KIND] == REVOLUTE:
+        if tree[i, JOINT_KIND] == REVOLUTE:
             un, uf = sym_vec(j, axis), mat_t_vec(h, axis)
             d, remainder = dot(axis, un), tau - dot(axis, n)
         else:
@@ -220,11 +198,11 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
         inverse_d = 1.0 / (d + body[i, ARMATURE])
         store(work, i, GAIN, un)
         store(work, i, GAIN + 3, uf)
-        work[i, COMPLIANCE], work[i, REMAINDER] = inverse_d, remainder
+        work[i, COMPLIANCE], work[i, NET_EFFORT] = inverse_d, remainder
         if parent == 0 and not floating:
             continue
         # What the parent feels: Ia = I - U U' / D and pa = p + Ia c + U u / D, with the bias c.
-        alpha, a = vector_at(work, i, BIAS), vector_at(work, i, BIAS + 3)
+        alpha, a = vector_at(work, i, BIAS_ACCELERATION), vector_at(work, i, BIAS_ACCELERATION + 3)
         j, m = minus_outer(j, un, inverse_d), minus_outer(m, uf, inverse_d)
         d0, d1, d2 = inverse_d * un[0], inverse_d * un[1], inverse_d * un[2]
         h = (
@@ -237,8 +215,8 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
         n = add(add(n, sym_vec(j, alpha)), mat_vec(h, a))
         f = add(add(f, mat_t_vec(h, alpha)), sym_vec(m, a))
         add_to_parent(work, i, parent, j, h, m)
-        accumulate(work, parent, FORCE, add(n, cross(vector_at(work, i, LEVER), f)))
-        accumulate(work, parent, FORCE + 3, f)
+        accumulate(work, parent, BIAS_FORCE, add(n, cross(vector_at(work, i, LEVER), f)))
+        accumulate(work, parent, BIAS_FORCE + 3, f)
 
 
 @kernel
@@ -253,23 +231,15 @@ def _fill_base_acceleration(work, free, gravity, wrench, matrix, right):
         matrix, right: work space (6, 6) and (6,).
     """
     for k in range(6):
-        work[0, MOTION + k] = gravity if k == 5 else 0.0
+        work[0, ACCELERATION + k] = gravity if k == 5 else 0.0
     size = free.shape[0]
     if size == 0:
         return
-    # Matrix of the articulated inertia, from its blocks J, H and M.
-    entry = 0
-    for row in range(3):
-        for column in range(3):
-            matrix[row, 3 + column] = matrix[3 + column, row] = work[0, H + 3 * row + column]
-        for column in range(row, 3):
-            matrix[row, column] = matrix[column, row] = work[0, J + entry]
-            matrix[3 + row, 3 + column] = matrix[3 + column, 3 + row] = work[0, M + entry]
-            entry += 1
+    _fill_base_inertia(work, matrix, 0, 3)
     # Equations of the free components, solved by a Cholesky factor.
     for k in range(size):
         row = free[k]
-        right[k] = wrench[row] - work[0, FORCE + row] - matrix[row, 5] * gravity
+        right[k] = wrench[row] - work[0, BIAS_FORCE + row] - matrix[row, 5] * gravity
     for k in range(size):  # in place, for `free` is in ascending order
         for c in range(size):
             matrix[k, c] = matrix[free[k], free[c]]
@@ -277,4 +247,58 @@ def _fill_base_acceleration(work, free, gravity, wrench, matrix, right):
     factor(root, root)
     solve(root, solution)
     for k in range(size):
-        work[0, MOTION + free[k]] += solution[k]
+        work[0, ACCELERATION + free[k]] += solution[k]
+
+
+@kernel
+def _fill_base_inertia(work, matrix, angular, linear):
+    """Fill the base's block of a matrix, symmetric, from the blocks J, H and M of its inertia.
+
+    Args:
+        work: rows of all bodies.
+        matrix: filled in six of its rows and columns.
+        angular, linear: first of the three rows of angular and of linear acceleration.
+    """
+    entry = 0  # in the stored half of J and M: xx xy xz yy yz zz
+    for row in range(3):
+        torque_row, force_row = angular + row, linear + row
+        for column in range(3):
+            coupling = work[0, H + 3 * row + column]
+            matrix[torque_row, linear + column] = matrix[linear + column, torque_row] = coupling
+        for column in range(row, 3):
+            moment, mass = work[0, J + entry], work[0, M + entry]
+            matrix[torque_row, angular + column] = matrix[angular + column, torque_row] = moment
+            matrix[force_row, linear + column] = matrix[linear + column, force_row] = mass
+            entry += 1
+
+
+@kernel
+def _fill_joint_accelerations(tree, work, y, rates, slope):
+    """Fill accelerations of bodies and joints, outward (Featherstone 2008, section 7.3).
+
+    With the bias c, the axis s, and U, u, D of `_fill_articulated`: a' = a_parent + c,
+    qdd = (u - U' a') / D, and a = a' + s qdd.
+
+    Args:
+        tree, work: rows of all bodies; the acceleration of the base is filled.
+        y: state, as of `slopes`.
+        rates: index in y of the joints' rates.
+        slope: derivative of the state, of which positions and rates of the joints are filled.
+    """
+    for i in range(1, tree.shape[0]):
+        parent, column = tree[i, PARENT], tree[i, JOINT_COLUMN]
+        axis, parent_alpha = joint_axis(work, i), vector_at(work, parent, ACCELERATION)
+        alpha = add(parent_alpha, vector_at(work, i, BIAS_ACCELERATION))
+        from_lever = cross(parent_alpha, vector_at(work, i, LEVER))
+        a = add(vector_at(work, parent, ACCELERATION + 3), from_lever)
+        a = add(a, vector_at(work, i, BIAS_ACCELERATION + 3))
+        un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + 3)
+        qdd = work[i, COMPLIANCE] * (work[i, NET_EFFORT] - dot(un, alpha) - dot(uf, a))
+        slope[Q + column] = y[rates + column]
+        slope[rates + column] = qdd
+        if tree[i, JOINT_KIND] == PRISMATIC:
+            a = add_scaled(a, qdd, axis)
+        else:
+            alpha = add_scaled(alpha, qdd, axis)
+        store(work, i, ACCELERATION, alpha)
+        store(work, i, ACCELERATION + 3, a)

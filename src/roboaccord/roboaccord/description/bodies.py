@@ -35,7 +35,7 @@ from roboaccord.description.tuples import (
 from roboaccord.numerics.jit import kernel
 
 # Columns of `tree`: number of the parent, kind of joint (kinematics.py), and its column in q.
-PARENT, KIND, COLUMN = 0, 1, 2
+PARENT, JOINT_KIND, JOINT_COLUMN = 0, 1, 2
 
 # Columns of `body`: what the description states.
 ORIGIN = 0  # position of its joint in the parent's frame (3) [m]
@@ -45,24 +45,24 @@ CENTRE = 13  # centre of mass in its frame (3) [m]
 INERTIA = 16  # about the origin of its frame (6) [kg m^2]
 ARMATURE = 22  # inertia that a rotor adds at its joint [kg m^2 or kg]
 VISCOUS = 23  # damping of its joint [N m s/rad or N s/m]
-DRY = 24  # dry friction of its joint [N m or N]
-SPEED = 25  # rate below which the dry friction fades to 0 [rad/s or m/s]
+DRY_FRICTION = 24  # dry friction of its joint [N m or N]
+FADING_SPEED = 25  # rate below which the dry friction fades to 0 [rad/s or m/s]
 GRAVITY = 26  # downward, in the row of the base only [m/s^2]
 STIFFNESS = 27  # of the spring of its joint [N m/rad or N/m]
-SLACK = 28  # position of its joint without spring force [rad or m]
+SLACK_POSITION = 28  # position of its joint without spring force [rad or m]
 BODY_COLUMNS = 29  # number of columns
 
 # Columns of `work`: what the kernels compute, from LEVER on along the axes of the world.
 ROTATION = 0  # axes of its frame in the world (9)
 LEVER = 9  # from the parent's origin to its own (3) [m]
 ANGULAR = 12  # angular velocity (3) [rad/s]
-BIAS = 15  # acceleration due to velocities, angular and linear (6) [rad/s^2, m/s^2]
+BIAS_ACCELERATION = 15  # acceleration due to velocities, angular and linear (6) [rad/s^2, m/s^2]
 J, H, M = 21, 27, 36  # blocks of the articulated inertia (6), (9), (6) [kg m^2, kg m, kg]
-FORCE = 42  # bias force: torque and force (6) [N m, N]
+BIAS_FORCE = 42  # bias force: torque and force (6) [N m, N]
 GAIN = 48  # torque and force of a unit acceleration at the joint, U (6)
 COMPLIANCE = 54  # acceleration of its joint by a unit effort, 1 / D
-REMAINDER = 55  # effort of its joint less the bias force along it, u [N m or N]
-MOTION = 56  # acceleration, angular and linear (6) [rad/s^2, m/s^2]
+NET_EFFORT = 55  # effort of its joint less the bias force along it, u [N m or N]
+ACCELERATION = 56  # acceleration, angular and linear (6) [rad/s^2, m/s^2]
 WORK_COLUMNS = 62  # number of columns
 
 Q = 7  # index in a state at which the joints' positions begin: position (3), quaternion (4)
@@ -86,11 +86,12 @@ def fill_pose(tree, body, work, i, q):
     parent_rotation = matrix_at(work, tree[i, PARENT], ROTATION)
     axes = matrix_at(body, i, AXES)
     lever = mat_vec(parent_rotation, vector_at(body, i, ORIGIN))
-    # Axes of the body in the world where its joint is at 0; then the joint moves along or about z.
+    # Axes of the body in the world where its joint is at 0: the columns of `axes`, which has rows.
+    # Then the joint moves along or about z.
     x = mat_vec(parent_rotation, (axes[0], axes[3], axes[6]))
     y = mat_vec(parent_rotation, (axes[1], axes[4], axes[7]))
     z = mat_vec(parent_rotation, (axes[2], axes[5], axes[8]))
-    if tree[i, KIND] == REVOLUTE:
+    if tree[i, JOINT_KIND] == REVOLUTE:
         c, s = np.cos(q), np.sin(q)
         x, y = combine(x, y, c, s), combine(y, x, c, -s)
     else:
@@ -110,11 +111,12 @@ def fill_inertia(body, work, i):
     mx, my, mz = mass * centre[0], mass * centre[1], mass * centre[2]
     omega = vector_at(work, i, ANGULAR)
     store(work, i, J, j)
+    # H is the matrix of m c x, and M the mass on the diagonal.
     store(work, i, H, (0.0, -mz, my, mz, 0.0, -mx, -my, mx, 0.0))
     store(work, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
     # Bias of a rotating body, with w for omega: torque w x J w and force w x (w x m c).
-    store(work, i, FORCE, cross(omega, sym_vec(j, omega)))
-    store(work, i, FORCE + 3, cross(omega, cross(omega, (mx, my, mz))))
+    store(work, i, BIAS_FORCE, cross(omega, sym_vec(j, omega)))
+    store(work, i, BIAS_FORCE + 3, cross(omega, cross(omega, (mx, my, mz))))
 
 
 @kernel
@@ -154,9 +156,9 @@ def fill_base(work, state, rates, slope):
         rates: index of the base's velocities in it.
         slope: derivative of the state, of which the quaternion's is filled.
     """
-    x, y, z, w = state[3], state[4], state[5], state[6]
+    x, y, z, w = state[3], state[4], state[5], state[6]  # quaternion, behind the position
     # dq/dt = (wx, wy, wz, 0) q / 2, with the angular velocity in the world.
-    wx, wy, wz = state[rates + 3], state[rates + 4], state[rates + 5]
+    wx, wy, wz = state[rates + 3], state[rates + 4], state[rates + 5]  # behind the linear velocity
     k = 2.0 / (x * x + y * y + z * z + w * w)  # stages of a step have other lengths
     store(work, 0, ROTATION, (
         1.0 - k * (y * y + z * z), k * (x * y - z * w), k * (x * z + y * w),

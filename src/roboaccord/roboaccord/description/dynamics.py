@@ -8,8 +8,8 @@ algorithm and composite rigid bodies (Featherstone, Rigid Body Dynamics Algorith
 Reference simulators and checks of engines use it. Engines are judged by it, so it must stay exact
 up to round-off (test_dynamics: closed forms, Pinocchio): any approximation would be reported as an
 engine's error. The order of a state is that of articulated.py, that of the mass matrix the one of
-engines/base.py. SINGULAR and SAMPLES only decide which descriptions are refused because an inertia
-is missing, and may be tuned.
+engines/base.py. SINGULAR_RATIO and RANDOM_STATES only decide which descriptions are refused because
+an inertia is missing, and may be tuned.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from roboaccord.numerics.jit import COMPILES, for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion
 
 # Number of random states in which a singular inertia is searched; one suffices almost surely.
-SAMPLES = 3
+RANDOM_STATES = 3
 # An inertia about a joint counts as 0 below this multiple of that of all links that it carries: far
 # above round-off, 1e-16, and far below the 1e-5 of a small last link.
-SINGULAR = 1e-13
+SINGULAR_RATIO = 1e-13
 
 
 class TreeDynamics:
@@ -84,13 +84,13 @@ class TreeDynamics:
         self._tree = np.array([(b.parent, b.kind, columns.get(b.joint, -1)) for b in merged])
         self._body = np.array([body.row() for body in merged])
         self._body[0, bodies.GRAVITY] = gravity
-        self._body[:, bodies.SPEED] = speed
+        self._body[:, bodies.FADING_SPEED] = speed
         self._rows = np.zeros(n, np.int64)  # row of the body that each joint moves (n,)
-        self._rows[self._tree[1:, bodies.COLUMN]] = np.arange(1, n + 1)
+        self._rows[self._tree[1:, bodies.JOINT_COLUMN]] = np.arange(1, n + 1)
         self._rotors = rotors_of(tree, joints)
         self._body[self._rows, bodies.ARMATURE] = self._rotors
         stiffness, slack = spring or (None, None)
-        of_joints = bodies.VISCOUS, bodies.DRY, bodies.STIFFNESS, bodies.SLACK
+        of_joints = bodies.VISCOUS, bodies.DRY_FRICTION, bodies.STIFFNESS, bodies.SLACK_POSITION
         for column, values in zip(of_joints, (viscous, dry, stiffness, slack), strict=True):
             if values is not None:
                 self._body[self._rows, column] = values
@@ -274,22 +274,19 @@ class TreeDynamics:
         rng, n = np.random.default_rng(0), len(self.joints)
         child = {joint.name: joint.child for joint in tree.joints}
         at_rest = np.zeros(n), np.zeros(n), np.zeros(3), np.eye(3), np.zeros(6)
-        for _ in range(SAMPLES):
+        for _ in range(RANDOM_STATES):
             q = rng.uniform(-np.pi, np.pi, n)
             carried = np.diag(self._statics(self._at_rest(q, np.eye(3)))[1])[6:]
             with np.errstate(all="ignore"):
                 acceleration = self.acceleration(q, *at_rest)
                 inertia = 1.0 / self._work[self._rows, bodies.COMPLIANCE]
             for joint in sorted(range(n), key=lambda joint: -int(self._rows[joint])):
-                if not SINGULAR * carried[joint] < inertia[joint] < np.inf:
+                if not SINGULAR_RATIO * carried[joint] < inertia[joint] < np.inf:
                     name = self.joints[joint]
-                    raise AccordError(
-                        f"link {child[name]} has no positive inertia about its joint {name}, nor "
-                        "has what hangs on it, and its acceleration is not determined: give it an "
-                        "<inertial>"
-                    )
+                    lack = f"no positive inertia about its joint {name}, nor has what hangs on it"
+                    result = "its acceleration is not determined: give it an <inertial>"
+                    raise AccordError(f"link {child[name]} has {lack}, and {result}")
             if not np.isfinite(acceleration.base).all():
-                raise AccordError(
-                    f"link {tree.links[0].name}, the base, has no mass or no inertia, nor has what "
-                    f"is fixed to it: it cannot be {kind}"
-                )
+                base = f"link {tree.links[0].name}, the base,"
+                lack = "has no mass or no inertia, nor has what is fixed to it"
+                raise AccordError(f"{base} {lack}: it cannot be {kind}")

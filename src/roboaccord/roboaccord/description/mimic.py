@@ -27,7 +27,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description import bodies
 from roboaccord.description.base_kinds import Base
-from roboaccord.description.dynamics import SAMPLES, SINGULAR, TreeDynamics
+from roboaccord.description.dynamics import RANDOM_STATES, SINGULAR_RATIO, TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.runge_kutta import rk4_stage
 
@@ -109,13 +109,12 @@ class MimicDynamics(TreeDynamics):
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
         """Refuse a tree whose mass matrix under the constraint is singular in a random pose."""
         rng, n = np.random.default_rng(0), len(self.joints)
-        for _ in range(SAMPLES):
+        for _ in range(RANDOM_STATES):
             rows, mass, _ = self._statics(self._at_rest(rng.uniform(-np.pi, np.pi, n), np.eye(3)))
             ratios = self._all_ratios(len(rows))
             self._added_inertia = float(np.diag(mass)[6:].mean()) or 1.0
             moments = np.linalg.eigvalsh(ratios.T @ mass[np.ix_(rows, rows)] @ ratios)
-            if not moments[0] > SINGULAR * moments[-1]:
-                raise AccordError(
-                    f"links of {tree.links[0].name}'s tree move without an inertia, also as joints "
-                    f"mimic others with a base that is {kind}: give them an <inertial>"
-                )
+            if not moments[0] > SINGULAR_RATIO * moments[-1]:
+                links = f"links of {tree.links[0].name}'s tree move without an inertia"
+                condition = f"also as joints mimic others with a base that is {kind}"
+                raise AccordError(f"{links}, {condition}: give them an <inertial>")

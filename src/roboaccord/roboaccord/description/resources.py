@@ -62,9 +62,8 @@ def modules_of(package: str) -> Path | None:
     try:
         return unpacked(folder.parent) / package
     except OSError as error:
-        raise AccordError(
-            f"cannot unpack {folder.parent}: {error.strerror or error}: install it with pip"
-        ) from None
+        reason = f"{error.strerror or error}: install it with pip"
+        raise AccordError(f"cannot unpack {folder.parent}: {reason}") from None
 
 
 def _data_folders(package: str, top: Path) -> Iterator[Path]:

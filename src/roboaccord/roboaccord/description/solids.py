@@ -25,16 +25,18 @@ from roboaccord.numerics.rotations import rpy_matrix
 # Number of sides of a cylinder, and of meridians of a sphere: enough to look round, since the
 # middle of a side is 0.4 % of the radius inside. They are only drawn, so any number would do.
 SIDES = 36
-PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
+# Rows of a sphere's faces: half of SIDES, so that they are square at the equator.
+PARALLEL_COUNT = 18
 # Decimals to which the normals of triangles in one facet agree: numbers of 32 bits have 6e-8.
 NORMAL_DIGITS = 6
-TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all lengths would do
+# Replaces 0 as a divisor: any number that is positive and below all lengths would do.
+SMALLEST_DIVISOR = 1e-300
 ANGLES = np.arange(SIDES) * 2 * np.pi / SIDES  # of the points of a circle [rad]
 RING = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # indices of neighbours on a circle
 # Faces of a solid, each as the indices of its vertices.
 Faces = tuple[tuple[int, ...], ...]
 # Attributes that a URDF must state, by form.
-NEEDED = {"box": "size", "cylinder": "radius length", "sphere": "radius", "mesh": "filename"}
+REQUIRED = {"box": "size", "cylinder": "radius length", "sphere": "radius", "mesh": "filename"}
 # Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 
@@ -57,11 +59,11 @@ def cylinder(radius: float, length: float) -> tuple[Array, Faces]:
 
 def sphere(radius: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a sphere [m]."""
-    polar, azimuth = np.meshgrid(np.linspace(np.pi, 0, PARALLELS + 1), ANGLES, indexing="ij")
+    polar, azimuth = np.meshgrid(np.linspace(np.pi, 0, PARALLEL_COUNT + 1), ANGLES, indexing="ij")
     directions = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
     faces = tuple(
         (row + i, row + j, row + j + SIDES, row + i + SIDES)
-        for row in range(0, PARALLELS * SIDES, SIDES)
+        for row in range(0, PARALLEL_COUNT * SIDES, SIDES)
         for i, j in RING
     )
     return radius * np.stack(directions, axis=-1).reshape(-1, 3), faces
@@ -71,7 +73,7 @@ def facets(vertices: Array, triangles: Index) -> Faces:
     """Return the plane faces of a convex mesh: its triangles (f, 3) in one plane are joined."""
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
     normals = np.cross(b - a, c - a)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1), TINY)[:, None]
+    normals /= np.maximum(np.linalg.norm(normals, axis=1), SMALLEST_DIVISOR)[:, None]
     planes: dict[tuple[float, ...], list[int]] = {}
     for index, normal in enumerate(normals):
         planes.setdefault(tuple((normal + 0.0).round(NORMAL_DIGITS)), []).append(index)
@@ -152,7 +154,7 @@ def read_geometry(element: ET.Element) -> Geometry:
     form = element.find("geometry/*")
     if form is None:
         raise ValueError("it has no geometry")
-    for key in NEEDED.get(form.tag, "").split():
+    for key in REQUIRED.get(form.tag, "").split():
         if form.get(key) is None:
             raise ValueError(f"its {form.tag} has no {key}")
     origin = element.find("origin")

@@ -27,8 +27,8 @@ ENDLESS = 1e9
 WORLD = "world"  # name of the link that does not move
 # Cosine of the pitch below which roll and yaw turn about the same axis to round-off, which would be
 # 1e-7 rad in each of them; yaw is then set to 0.
-UPRIGHT = 1e-9
-DRAKE = "http://drake.mit.edu"  # namespace of the elements `drake:...`
+VERTICAL_COSINE = 1e-9
+DRAKE_NAMESPACE = "http://drake.mit.edu"  # namespace of the elements `drake:...`
 
 # Position (3,) [m] and rotation (3, 3) of a frame in another.
 Pose = tuple[Array, Array]
@@ -147,7 +147,8 @@ def write_tree(tree: Tree, name: str) -> str:
                 ET.SubElement(element, "mimic", joint=leader, multiplier=multiplier, offset=offset)
         _write_drive(top, joint)
     ET.indent(top)
-    ET.register_namespace("drake", DRAKE)  # a file read before may have given it another meaning
+    # Always registered, because a file read before may have given the prefix another meaning.
+    ET.register_namespace("drake", DRAKE_NAMESPACE)
     return ET.tostring(top, encoding="unicode")
 
 
@@ -158,7 +159,7 @@ def _write_drive(top: ET.Element, joint: Joint) -> None:
         ET.SubElement(drive, "type").text = "transmission_interface/SimpleTransmission"
         ET.SubElement(drive, "joint", name=joint.name)
         motor = ET.SubElement(drive, "actuator", name=f"{joint.name}_motor")
-        ET.SubElement(motor, f"{{{DRAKE}}}rotor_inertia", value=repr(joint.armature))
+        ET.SubElement(motor, f"{{{DRAKE_NAMESPACE}}}rotor_inertia", value=repr(joint.armature))
     if joint.spring[0]:
         spring = ET.SubElement(top, "gazebo", reference=joint.name)
         ET.SubElement(spring, "springStiffness").text = repr(joint.spring[0])
@@ -172,7 +173,7 @@ def rpy(rotation: Array) -> Array:
     has -sin(pitch) and cos(pitch) in its first column, cos(roll) and -sin(roll) in its second row.
     """
     (r00, r01, r02), (r10, r11, r12), (r20, _, _) = rotation.tolist()
-    yaw = math.atan2(r10, r00) if math.hypot(r00, r10) > UPRIGHT else 0.0
+    yaw = math.atan2(r10, r00) if math.hypot(r00, r10) > VERTICAL_COSINE else 0.0
     cos, sin = math.cos(yaw), math.sin(yaw)
     pitch = math.atan2(-r20, cos * r00 + sin * r10)
     return np.array([math.atan2(sin * r02 - cos * r12, cos * r11 - sin * r01), pitch, yaw])

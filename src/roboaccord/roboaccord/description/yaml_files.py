@@ -18,13 +18,13 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST_TEXT, read_text
 
 # Limits, which may be raised.
-LARGEST = 1_000_000  # characters of a text that a person writes: some 20 000 lines
+LARGEST_YAML = 1_000_000  # characters of a text that a person writes: some 20 000 lines
 # Levels of lists and mappings: a scenario has five, and Python's limit of 1000 calls is far.
-DEEPEST = 50
-# Values, where an alias counts as all that it stands for: as many as LARGEST has characters.
-MOST = 1_000_000
+DEEPEST_LEVEL = 50
+# Values, where an alias counts as all that it stands for: as many as LARGEST_YAML has characters.
+MOST_VALUES = 1_000_000
 # Loader for texts that programs write: the one in C, where it is installed, is ten times as fast.
-_FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FAST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse_yaml(text: str) -> Any:
@@ -33,12 +33,12 @@ def parse_yaml(text: str) -> Any:
     Raises:
         yaml.YAMLError: if the text is not YAML, or too large.
     """
-    return _load(text, _NumberLoader, LARGEST)
+    return _load(text, _NumberLoader, LARGEST_YAML)
 
 
 def parse_record(text: str) -> Any:
     """Return the value of a YAML text that a program wrote; errors as of `parse_yaml`."""
-    return _load(text, _FAST, LARGEST_TEXT)
+    return _load(text, _FAST_LOADER, LARGEST_TEXT)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _load(text: str, loader: Any, largest: int) -> Any:
         return yaml.load(text, Loader=loader)  # noqa: S506 - safe ones
     except yaml.YAMLError as error:
         if "nesting depth" in str(error):  # of newer versions of libyaml, before any event
-            raise yaml.YAMLError(f"values are nested more than {DEEPEST} deep") from None
+            raise yaml.YAMLError(f"values are nested more than {DEEPEST_LEVEL} deep") from None
         raise
     except Exception as error:  # noqa: BLE001 - a tag such as !!int raises whatever its reader does
         reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -85,12 +85,12 @@ def _check_size(text: str) -> None:
     sizes = dict[str, int]()  # number of values of each anchor, once it has ended
     # Collections that have not ended: anchor, and number of values so far.
     unfinished: list[tuple[str | None, int]] = [(None, 0)]
-    for event in yaml.parse(text, Loader=_FAST):
+    for event in yaml.parse(text, Loader=_FAST_LOADER):
         anchor, size = getattr(event, "anchor", None), 1
         if isinstance(event, yaml.CollectionStartEvent):
             unfinished.append((anchor, 0))
-            if len(unfinished) > DEEPEST:
-                raise yaml.YAMLError(f"values are nested more than {DEEPEST} deep")
+            if len(unfinished) > DEEPEST_LEVEL:
+                raise yaml.YAMLError(f"values are nested more than {DEEPEST_LEVEL} deep")
             continue
         if isinstance(event, yaml.CollectionEndEvent):
             anchor, size = unfinished.pop()
@@ -105,8 +105,8 @@ def _check_size(text: str) -> None:
             sizes[anchor] = size
         outer_anchor, count = unfinished[-1]
         unfinished[-1] = outer_anchor, count + size
-        if count + size > MOST:
-            raise yaml.YAMLError(f"it has more than {MOST} values")
+        if count + size > MOST_VALUES:
+            raise yaml.YAMLError(f"it has more than {MOST_VALUES} values")
 
 
 class _NumberLoader(yaml.SafeLoader):
@@ -123,6 +123,6 @@ class _NumberLoader(yaml.SafeLoader):
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
 _NumberLoader.yaml_implicit_resolvers = {key: [*rules] for key, rules in _RESOLVERS.items()}
 _WITH_EXPONENT = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")  # as 1e-3
-_STARTS = list("-+.0123456789")  # characters with which such a number begins
-_NumberLoader.add_implicit_resolver("tag:yaml.org,2002:float", _WITH_EXPONENT, _STARTS)
+_FIRST_CHARACTERS = list("-+.0123456789")  # characters with which such a number begins
+_NumberLoader.add_implicit_resolver("tag:yaml.org,2002:float", _WITH_EXPONENT, _FIRST_CHARACTERS)
 _NumberLoader.add_constructor("tag:yaml.org,2002:int", _NumberLoader.construct_yaml_int)

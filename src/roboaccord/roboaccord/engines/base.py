@@ -283,9 +283,8 @@ class EngineSimulator(Simulator):
             AccordError: for a twist, or a wrench on a base that does not move by itself.
         """
         if command.twist is not None:
-            raise AccordError(
-                f"{self.name} takes forces: a commanded twist is for kinematic robots"
-            )
+            reason = "a commanded twist is for kinematic robots"
+            raise AccordError(f"{self.name} takes forces: {reason}")
         if command.wrench is not None and not self.base.moves:
             raise AccordError(f"{self.name}: a wrench moves nothing where the base is fixed")
         return command.wrench

@@ -37,10 +37,10 @@ OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
 OF_FEET = ("friction",)
 OF_TREE_JOINTS = ("origin", "axis")  # quantities of joints that are changed in the tree
-UPWARDS = 2  # index of z
+Z_INDEX = 2  # index of z
 # [rad/s] Speed below which added dry friction fades to 0. It is small compared with the rates of
 # joints, and equal to the change of a rate in a step of 1 ms at 1 rad/s^2.
-CREEP = 1e-3
+FADING_SPEED = 1e-3
 PRODUCTS = "products of inertia"  # some CAD programs export them with the opposite sign
 
 
@@ -169,7 +169,7 @@ def changed_model(model: EngineModel, tree: Tree, change: ModelChange) -> Engine
         case "armature":
             armature = 0.0 if model.armature is None else model.armature
             return replace(model, armature=sizes + armature)
-        case "gravity" if axis == UPWARDS:
+        case "gravity" if axis == Z_INDEX:
             return replace(model, gravity=model.gravity * (1.0 + size))
         case "gravity":
             pull = size * model.gravity * np.eye(3)[axis]
@@ -191,7 +191,7 @@ def _with_friction(law: JointFriction | None, added: Array, viscous: bool) -> Jo
         viscous: whether it is damping that is added.
     """
     zeros = np.zeros(len(added))
-    law = law or JointFriction(zeros, zeros, CREEP)
+    law = law or JointFriction(zeros, zeros, FADING_SPEED)
     if viscous:
         return replace(law, viscous=law.viscous + added)
     stiction = None if law.stiction is None else law.stiction + added

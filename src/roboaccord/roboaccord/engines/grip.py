@@ -45,7 +45,7 @@ from roboaccord.numerics.pivoting import solve_in_box
 # Error reduction parameter: fraction of the depth by which a step corrects a penetration; DART's
 # default.
 ERP = 0.01
-LEVEL = KINDS["planar"]  # the base of a robot that does not tilt
+LEVEL_BASE = KINDS["planar"]  # the base of a robot that does not tilt
 
 
 class Grip:
@@ -134,7 +134,7 @@ class Grip:
             drag: viscous damping (n,), if h times it is part of the bodies' mass matrix; or None.
         """
         v, turn = v.copy(), x.turn
-        moving = [*LEVEL.axes, *range(6, len(v))]  # indices of x, y, yaw and the joints
+        moving = [*LEVEL_BASE.axes, *range(6, len(v))]  # indices of x, y, yaw and the joints
         mass = self._bodies.mass_matrix(x.q, x.position, turn)
         v[2], impulses = self.step_vertical(
             x.position[2], v[2], mass[0, 0], self._bodies.gravity, h
@@ -148,7 +148,7 @@ class Grip:
         motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
         v[moving] += h * unhindered
         if drag is not None:  # damping does not act on impulses
-            joints = np.arange(len(LEVEL.axes), len(moving))
+            joints = np.arange(len(LEVEL_BASE.axes), len(moving))
             mass[joints, joints] -= h * drag
         v[moving] += self.velocity_change(motion, mass, v[moving], impulses)
         return v

@@ -113,7 +113,7 @@ class Move:
 # 45 degrees: the angle at which friction on a pyramid or box differs most from that on a cone.
 HALF_RIGHT = Move("turned by 45 degrees", yaw=0.25 * np.pi)
 # 90 degrees: the angle after which such friction is the same again.
-RIGHT = Move("turned by 90 degrees", yaw=0.5 * np.pi)
+QUARTER_TURN = Move("turned by 90 degrees", yaw=0.5 * np.pi)
 MOVES = (
     HALF_RIGHT,
     Move("mirrored", mirrored=True),

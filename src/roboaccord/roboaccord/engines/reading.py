@@ -7,8 +7,8 @@ masses, joint axes, accelerations, mass matrix and gravity forces. `TreeReading`
 with which the others are compared: it answers from our own tree of links and joints.
 
 A reader may be added in its engine's package; its answers come from a `Mechanism` (mechanism.py),
-and `reader` of its `EngineSpec` names it. GRAVITY, STATES and the order of draws in `draw_question`
-are part of published figures and stay.
+and `reader` of its `EngineSpec` names it. GRAVITY, STATE_COUNT and the order of draws in
+`draw_question` are part of published figures and stay.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ GRAVITY = 9.81  # m/s^2: standard gravity, under which every reader answers
 Base = Literal["fixed", "free"]
 # Number of states in a question. An error that shows in 3 % of all states remains unnoticed with a
 # probability of 5 % (rule of three).
-STATES = 100
+STATE_COUNT = 100
 # [rad or m] Limits of this size or more count as none: 16 turns, or farther than any slide. States
 # are then drawn from -pi to pi.
-UNBOUNDED = 100.0
+SMALLEST_UNBOUNDED = 100.0
 # Fractions of a joint's range between which states are drawn. No stop acts there: 2 % of 1 rad is
 # 200 times RELEASE, the distance at which a stop may act (simulators/stop_watch.py).
-INSIDE = 0.02, 0.98
+INNER_RANGE = 0.02, 0.98
 
 
 @dataclass(frozen=True)
@@ -288,8 +288,8 @@ def draw_question(tree: Tree, base: Base, seed: int) -> Question:
     # q = mimic_matrix @ q_independent + offset
     mimic_matrix, offset = tree.independent(joints)
     independent = [not joint.mimic for joint in tree.moving]
-    for _ in range(STATES):
-        q = lower + (upper - lower) * rng.uniform(*INSIDE, n)
+    for _ in range(STATE_COUNT):
+        q = lower + (upper - lower) * rng.uniform(*INNER_RANGE, n)
         qd, effort = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
         if not all(independent):
             q, qd = mimic_matrix @ q[independent] + offset, mimic_matrix @ qd[independent]
@@ -305,5 +305,5 @@ def draw_question(tree: Tree, base: Base, seed: int) -> Question:
 
 def _bound(kind: str, limit: float, default: float) -> float:
     """Return the bound of a joint's drawn positions: its limit, or the default if it has none."""
-    has_limit = kind != "continuous" and np.isfinite(limit) and abs(limit) < UNBOUNDED
+    has_limit = kind != "continuous" and np.isfinite(limit) and abs(limit) < SMALLEST_UNBOUNDED
     return limit if has_limit else default

@@ -280,8 +280,7 @@ class Twin(EngineSimulator):
             self.stopped = self.stopped or bool(self._stops.beyond(q + ahead * qd))
 
     def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
-        pose = state.q, state.position, quaternion_matrix(state.orientation)
-        return self._bodies.mass_matrix(*pose), self._bodies.gravity_forces(*pose)
+        return self._bodies.statics(state.q, quaternion_matrix(state.orientation))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)

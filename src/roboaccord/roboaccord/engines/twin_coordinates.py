@@ -27,15 +27,15 @@ from roboaccord.numerics import rotations
 
 # The classical Runge-Kutta method of order 4: weights of its four stages, and times of the last
 # three as fractions of the step.
-WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
-STAGES = (0.5, 0.5, 1.0)
+STAGE_WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
+STAGE_FRACTIONS = (0.5, 0.5, 1.0)
 # [rad] Angle below which `inverse_differential` replaces its factor by the first term of the
 # series, 1 / 12. The next term, angle^2 / 720, times the squared angle is less than a rounding of 1
 # there, and the formula itself would lose as much by cancellation.
-SMALL = 1e-4
+SMALL_ANGLE = 1e-4
 # [rad] Angle below which DART expands the exponential of a rotation to second order only
 # (dart/math/Geometry.cpp).
-CUT_OFF = 1e-3
+DART_SMALL_ANGLE = 1e-3
 
 
 class Coordinates(NamedTuple):
@@ -89,7 +89,8 @@ def inverse_differential(since: Array, rate: Array) -> Array:
     """
     angle = float(np.linalg.norm(since))
     product = np.cross(since, rate)
-    factor = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2 if angle > SMALL else 1.0 / 12.0
+    half = 0.5 * angle
+    factor = (1.0 - half / np.tan(half)) / angle**2 if angle > SMALL_ANGLE else 1.0 / 12.0
     return np.asarray(rate + 0.5 * product + factor * np.cross(since, product))
 
 
@@ -161,7 +162,7 @@ class SteppedAxes:
         if self._turning == "quaternion":
             return Coordinates(q, position, x.orientation + h * derivative.orientation)
         turn = h * derivative.orientation
-        if self._turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
+        if self._turning == "cut off" and np.linalg.norm(turn) < DART_SMALL_ANGLE:
             # DART's exponential of a cross product matrix K: 1 + K + K K / 2.
             cross = np.cross(np.eye(3), turn)
             exponential = np.eye(3) + cross + 0.5 * cross @ cross
@@ -182,14 +183,14 @@ class SteppedAxes:
             h: step [s].
         """
         derivatives, slopes = [self.derivative(x, v, np.zeros(3))], [slope(x, v)]
-        for fraction in STAGES:
+        for fraction in STAGE_FRACTIONS:
             step, last = fraction * h, derivatives[-1]
             stage_x, stage_v = self.advance(x, last, step), v + step * slopes[-1]
             derivatives.append(self.derivative(stage_x, stage_v, step * last.orientation[:3]))
             slopes.append(slope(stage_x, stage_v))
         # Weighted means over the stages, of each coordinate and of the rates.
-        mean = Coordinates(*(WEIGHTS @ np.array(stages) for stages in zip(*derivatives)))
-        return self.advance(x, mean, h), v + h * (WEIGHTS @ np.array(slopes))
+        mean = Coordinates(*(STAGE_WEIGHTS @ np.array(stages) for stages in zip(*derivatives)))
+        return self.advance(x, mean, h), v + h * (STAGE_WEIGHTS @ np.array(slopes))
 
 
 def implicit_slope(

@@ -38,7 +38,7 @@ def advance_twins(bodies, forces, states, acting, h, counts, order, limits, stop
         order: order of the method: 1, semi-implicit Euler, or 4, Runge-Kutta.
         stopped: set where a joint came within two steps of its stop (k,).
     """
-    held = forces[4]
+    _, _, _, _, held = forces
     for i in range(states.shape[0]):
         held[:] = acting[i]
         if counts[i] > 0 and advance_twin(
@@ -54,7 +54,8 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
     Near is within two steps of its rate. Arguments are those of `advance_twins`, of one state.
     """
     n, size = acting.shape[0], y.shape[0]
-    rates = Q + n
+    rates = Q + n  # index of the base's velocities; those of the joints are 6 behind
+    joint_rates, base_yaw_rate = rates + 6, rates + 5
     scratch = np.zeros(6), np.empty((6, 6)), np.empty(6)
     slope, mean, stage, start = np.zeros(size), np.empty(size), np.empty(size), np.empty(size)
     stopped = False
@@ -65,7 +66,8 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
         if order == 1:
             for i in range(rates, size):
                 y[i] += h * slope[i]
-            slope[:3], slope[Q:rates] = y[rates : rates + 3], y[rates + 6 :]
+            slope[:3] = y[rates : rates + 3]
+            slope[Q:rates] = y[joint_rates:]
             slope[rates:] = 0.0
             start[:] = y
             _move(y, slope, start, h, y)
@@ -74,7 +76,7 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
         # the mean rate of yaw, summed in `yaw_rate`.
         for i in range(size):
             mean[i], start[i] = slope[i] / 6.0, y[i]
-        yaw_rate = y[rates + 5] / 6.0
+        yaw_rate = y[base_yaw_rate] / 6.0
         for k in range(3):
             fraction = 1.0 if k == 2 else 0.5
             _move(y, slope, start, fraction * h, stage)
@@ -83,8 +85,8 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
             weight = 1.0 / 6.0 if k == 2 else 1.0 / 3.0
             for i in range(size):
                 mean[i] += weight * slope[i]
-            yaw_rate += weight * y[rates + 5]
-        stage[rates + 5] = yaw_rate
+            yaw_rate += weight * y[base_yaw_rate]
+        stage[base_yaw_rate] = yaw_rate
         _move(stage, mean, start, h, y)
     return stopped or _is_near_stop(y, n, 2.0 * h, limits)
 
@@ -136,7 +138,8 @@ def _move(y, slope, start, h, end):
     for i in range(y.shape[0]):
         end[i] = start[i] + h * slope[i]
     # The quaternion of the turn, (0, 0, s, c), times that of the start.
-    half_angle = 0.5 * h * y[Q + (y.shape[0] - 13) // 2 + 5]
+    joint_count = (y.shape[0] - 13) // 2
+    half_angle = 0.5 * h * y[Q + joint_count + 5]
     c, s = np.cos(half_angle), np.sin(half_angle)
     qx, qy, qz, qw = start[3], start[4], start[5], start[6]
     end[3], end[4] = c * qx - s * qy, c * qy + s * qx
@@ -149,7 +152,7 @@ def _is_near_stop(y, n, ahead, limits):
     lower, upper = limits
     for j in range(n):
         q = y[Q + j]
-        later = q + ahead * y[Q + n + 6 + j]
+        later = q + ahead * y[Q + n + 6 + j]  # the rate is behind those of the base
         if q > upper[j] or q < lower[j] or later > upper[j] or later < lower[j]:
             return True
     return False

@@ -21,7 +21,7 @@ from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.source import parse_lines
-from roboaccord.numerics.isolation import COLOUR
+from roboaccord.numerics.isolation import COLOUR_SEQUENCE
 
 TOOLS = ("gz", "ign")  # commands, newest first
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
@@ -87,5 +87,5 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
         return parse_lines(sdf)[0]
     except expat.ExpatError:
         errors = [line.strip() for line in messages if "Error" in line or "error" in line]
-        reason = COLOUR.sub("", (errors or ["no SDF"])[0])
+        reason = COLOUR_SEQUENCE.sub("", (errors or ["no SDF"])[0])
         raise AccordError(f"sdformat refuses it: {reason[:LONGEST_REASON]}") from None

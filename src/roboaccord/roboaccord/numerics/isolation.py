@@ -37,9 +37,9 @@ Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
 # [bytes] Largest part of a job's output that is read, some 25 pages.
-MOST = 50_000
-LONGEST = 500  # characters of a line that are read: six lines of a terminal
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # escape sequence that sets a colour in a terminal
+LARGEST_OUTPUT = 50_000
+LONGEST_LINE = 500  # characters of a line that are read: six lines of a terminal
+COLOUR_SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")  # escape sequence that sets a colour in a terminal
 _output_file = list[Path]()  # file to which this process prints; empty unless it is a worker
 
 
@@ -141,12 +141,17 @@ def recording_output() -> Iterator[list[str]]:
 
 
 def _lines(output: Path, start: int = 0) -> tuple[str, ...]:
-    """Return the different lines of a file without colours, from a byte on; only the last MOST."""
+    """Return the different lines in the last LARGEST_OUTPUT bytes of a file, without colours.
+
+    Args:
+        output: path of the file.
+        start: offset of the first byte that is read.
+    """
     with output.open("rb") as file:
-        file.seek(max(start, os.fstat(file.fileno()).st_size - MOST))
-        text = COLOUR.sub("", file.read().decode("utf-8", "replace"))
+        file.seek(max(start, os.fstat(file.fileno()).st_size - LARGEST_OUTPUT))
+        text = COLOUR_SEQUENCE.sub("", file.read().decode("utf-8", "replace"))
     lines = dict.fromkeys(line.strip() for line in text.splitlines())
-    return tuple(line[:LONGEST] for line in lines if line)
+    return tuple(line[:LONGEST_LINE] for line in lines if line)
 
 
 def _start_worker(function: Callable[[*Ts], R], cpu: float) -> _Worker:

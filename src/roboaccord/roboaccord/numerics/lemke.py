@@ -7,27 +7,28 @@ a system of equations. `solve_by_lemke` returns only results that it has checked
 definite W, pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4];
 test_complementarity compares it with a trial of all active sets.
 
-EXACT and the other tolerances stay at round-off: larger ones accept wrong contacts, smaller ones
-end in FAILED.
+VIOLATION_TOLERANCE and the other tolerances stay at round-off: larger ones accept wrong contacts,
+smaller ones end in FAILED.
 """
 
 import numpy as np
 
 from roboaccord.numerics.jit import kernel
 
-SOLVED, FAILED = 0, 1
+SOLVED, FAILED = 0, 1  # results of `solve_by_lemke`
 # Largest amount by which x and W x + b may be below 0, relative to the terms of their sums: far
 # above the round-off of ill-conditioned W, far below any force that matters.
-EXACT = 1e-9
-PIVOTS = 50  # largest number of pivots per unknown; random problems took 1.5
+VIOLATION_TOLERANCE = 1e-9
+PIVOTS_PER_UNKNOWN = 50  # largest number of pivots per unknown; random problems took 1.5
 # Smallest pivot, relative to its column: a smaller one is the round-off of some hundred sums (1e-16
 # each).
-SMALL = 1e-13
+SMALLEST_PIVOT = 1e-13
 # Relative difference below which ratios count as equal: some ten roundings of a pivot.
-ALIKE = 1e-14
+RATIO_TOLERANCE = 1e-14
 # Relative amount by which the ratio of z0 may exceed the smallest one, and z0 still leaves the
-# basis. It is 100 ALIKE, because that ends the method, and `_solve_active` checks the result.
-TIED = 1e-12
+# basis. It is 100 RATIO_TOLERANCE, because that ends the method, and `_solve_active` checks the
+# result.
+Z0_RATIO_TOLERANCE = 1e-12
 
 
 @kernel
@@ -126,7 +127,7 @@ def _solve_active(w, b, active, x):
     # Entries slightly below 0 by round-off become 0, before the result is checked.
     for i in range(n):
         x[i] = max(x[i], 0.0)
-    return -1 if check_lcp(w, b, x) <= EXACT else worst_entry
+    return -1 if check_lcp(w, b, x) <= VIOLATION_TOLERANCE else worst_entry
 
 
 @kernel
@@ -186,7 +187,7 @@ def _find_active(w, b, active):
             tableau[i, n + k] = -w[i, k]
     basis = np.arange(n)
     entering = z0
-    for _ in range(PIVOTS * n):
+    for _ in range(PIVOTS_PER_UNKNOWN * n):
         leaving = basis[row]
         _pivot(tableau, row, entering)
         basis[row] = entering
@@ -222,29 +223,34 @@ def _leaving_row(t, basis, column):
 
     It is the row with the smallest ratio of right side to column. Ties are decided by the ratios of
     further columns (lexicographic order), because a degenerate problem could cycle otherwise.
-    `t` is the tableau.
+
+    Args:
+        t: tableau (n, 2 n + 2).
+        basis: number of the variable of each row (n,).
+        column: that of the variable that enters.
     """
     n = len(t)
+    z0, right_side = 2 * n, 2 * n + 1  # columns of the artificial variable and of b
     best, largest = -1, 0.0
     for i in range(n):
         largest = max(largest, abs(t[i, column]))
     for i in range(n):
-        if t[i, column] <= SMALL * largest:
+        if t[i, column] <= SMALLEST_PIVOT * largest:
             continue
         if best < 0:
             best = i
             continue
         for k in range(-1, n):
-            ratio = t[i, 2 * n + 1 if k < 0 else k] / t[i, column]
-            best_ratio = t[best, 2 * n + 1 if k < 0 else k] / t[best, column]
+            compared = right_side if k < 0 else k
+            ratio, best_ratio = t[i, compared] / t[i, column], t[best, compared] / t[best, column]
             scale = max(abs(ratio), abs(best_ratio))
-            if abs(ratio - best_ratio) > ALIKE * scale:
+            if abs(ratio - best_ratio) > RATIO_TOLERANCE * scale:
                 if ratio < best_ratio:
                     best = i
                 break
     for i in range(n):  # z0 leaves if it can, which ends the method
-        if basis[i] == 2 * n and t[i, column] > SMALL * largest:  # so best >= 0
-            ratio = t[i, 2 * n + 1] / t[i, column]
-            if ratio <= t[best, 2 * n + 1] / t[best, column] * (1.0 + TIED):
+        if basis[i] == z0 and t[i, column] > SMALLEST_PIVOT * largest:  # so best >= 0
+            ratio = t[i, right_side] / t[i, column]
+            if ratio <= t[best, right_side] / t[best, column] * (1.0 + Z0_RATIO_TOLERANCE):
                 best = i
     return best

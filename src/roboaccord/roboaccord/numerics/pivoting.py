@@ -6,7 +6,8 @@ friction with bounded forces. lemke.py is for W that is nearly singular. The met
 the papers and the textbook named below; test_complementarity compares them with a trial of all
 active sets and with least squares.
 
-PATIENCE and GAUSS_SEIDEL may be tuned, which affects only the time; WRONG stays at round-off.
+PATIENT_ROUNDS and GAUSS_SEIDEL_ROUNDS may be tuned, which affects only the time; WRONG_TOLERANCE
+stays at round-off.
 """
 
 import numpy as np
@@ -14,16 +15,17 @@ import numpy as np
 from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 
-PATIENCE = 10  # rounds without progress, after which entries change one at a time (Judice, Pires)
+# Number of rounds without progress after which entries change one at a time (Judice and Pires).
+PATIENT_ROUNDS = 10
 # Largest number of rounds per unknown, and of additional rounds. At most 4.4 per unknown were
 # necessary in 200 random problems of 4 and 12 unknowns.
-ROUNDS = 50
+ROUNDS_PER_UNKNOWN = 50
 # An entry of W x - b that is farther below 0 than this, relative to the largest b, is wrong. It is
 # more than the round-off of a thousand terms.
-WRONG = 1e-12
+WRONG_TOLERANCE = 1e-12
 # Rounds in a box before the exact method, which find most entries at bounds; any number is correct.
-GAUSS_SEIDEL = 10
-TINY = 1e-300  # positive number that replaces 0 as a divisor: smaller than all that occur
+GAUSS_SEIDEL_ROUNDS = 10
+SMALLEST_SCALE = 1e-300  # positive number that replaces 0 as a divisor: smaller than all that occur
 
 
 @kernel
@@ -32,17 +34,17 @@ def solve_by_pivoting(W, b):
 
     Block principal pivoting (Judice and Pires, 1994). An entry is active if its W x - b is set to
     0, and inactive if its x is; at first all are active. In each round the wrong entries, where the
-    other number of the pair is negative, change sides. After PATIENCE rounds in which they did not
+    other number of the pair is negative, change sides. After PATIENT_ROUNDS in which they did not
     get fewer, only the last one changes (Murty's method, which ends for such W).
     """
     k = b.shape[0]
     active, wrong = np.ones(k, dtype=np.bool_), np.zeros(k, dtype=np.bool_)
     result = np.zeros(k)
-    scale = TINY
+    scale = SMALLEST_SCALE
     for i in range(k):
         scale = max(scale, abs(b[i]))
-    fewest, patience = k + 1, PATIENCE
-    for _ in range(ROUNDS * k + ROUNDS):
+    fewest, patience = k + 1, PATIENT_ROUNDS
+    for _ in range(ROUNDS_PER_UNKNOWN * k + ROUNDS_PER_UNKNOWN):
         _solve_active(W, b, active, result)
         # The wrong entries of this round.
         count, last = 0, -1
@@ -50,14 +52,14 @@ def solve_by_pivoting(W, b):
             y = -b[i]  # of W x - b
             for j in range(k):
                 y += W[i, j] * result[j]
-            wrong[i] = result[i] < 0.0 if active[i] else y < -WRONG * scale
+            wrong[i] = result[i] < 0.0 if active[i] else y < -WRONG_TOLERANCE * scale
             if wrong[i]:
                 count += 1
                 last = i
         if count == 0:
             break
         if count < fewest:
-            fewest, patience = count, PATIENCE
+            fewest, patience = count, PATIENT_ROUNDS
         else:
             patience -= 1
         for i in range(k):
@@ -94,12 +96,12 @@ def solve_in_box(W, b, low, high, x):
     # Projected Gauss-Seidel; entries at a bound are then fixed there.
     k = b.shape[0]
     x[:] = 0.0
-    for _ in range(GAUSS_SEIDEL):
+    for _ in range(GAUSS_SEIDEL_ROUNDS):
         for i in range(k):
             x[i] = min(max(x[i] - (W[i] @ x + b[i]) / W[i, i], low[i]), high[i])
     fixed = (x <= low) | (x >= high)
     root, step, slope = np.empty((k, k)), np.empty(k), np.empty(k)
-    for _ in range(ROUNDS * k):
+    for _ in range(ROUNDS_PER_UNKNOWN * k):
         slope[:] = W @ x + b
         # Newton's step of the entries that are not fixed: W step = -slope.
         for i in range(k):
@@ -122,7 +124,7 @@ def solve_in_box(W, b, low, high, x):
             continue
         # Release the fixed entry with the steepest slope away from its bound; none: solved.
         slope[:] = W @ x + b
-        worst, largest_slope = -1, WRONG * np.abs(b).max()
+        worst, largest_slope = -1, WRONG_TOLERANCE * np.abs(b).max()
         for i in range(k):
             wrong = (slope[i] if x[i] >= high[i] else -slope[i]) if fixed[i] else 0.0
             if wrong > largest_slope:

@@ -175,9 +175,8 @@ class FileRobot(RobotFile):
             model = TreeDynamics(setup.tree, setup.joints, "fixed", gravity)
         except AccordError:  # the reference reports it to the user
             return False
-        pose = np.zeros(3), np.eye(3)  # of the base: position and rotation
-        forces, inertias = model.gravity_forces(q, *pose), np.diag(model.mass_matrix(q, *pose))
-        is_small = np.abs(forces) < ROUND_OFF_ACCELERATION * inertias
+        mass, forces = model.statics(q, np.eye(3))
+        is_small = np.abs(forces) < ROUND_OFF_ACCELERATION * np.diag(mass)
         return bool(q.size and gravity and is_small.all())
 
     def reference(self, setup: Setup) -> Simulator:

@@ -34,7 +34,8 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower
 
-SAMPLES = 1000  # smallest number of points of the curves of a long run: a screen resolves no more
+# Smallest number of points of the curves of a long run: a screen resolves no more.
+CURVE_POINTS = 1000
 UNMEASURED = "not measured"
 UNREPEATED = "the run could not be repeated exactly: the rest includes what was not measured"
 
@@ -125,7 +126,7 @@ def energy_of(
     measured = taken or repeat(setup, simulator, run)
     all_losses, sources = _losses_of(setup, run, measured or {}, name_of(engine))
     # Samples of the curves, the last one included.
-    stride = max(1, len(run) // SAMPLES)
+    stride = max(1, len(run) // CURVE_POINTS)
     samples = np.unique(np.append(np.arange(0, len(run), stride), len(run) - 1))
     # Stored energy, work, losses, and what remains of the balance.
     parameters = setup.parameters.gravity, simulator.armature, simulator.spring

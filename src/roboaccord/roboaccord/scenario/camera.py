@@ -19,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 
 # Share of the picture's width that the robot spans, chosen by eye: on level ground, with room to
 # move, and on terrain, of which more is to be seen.
-SHARE = 0.52
+SHARE_ON_LEVEL_GROUND = 0.52
 SHARE_ON_TERRAIN = 0.2
 # Direction of the camera about the axes of the world [rad], chosen by eye: on level ground, much as
 # in report/drawing.py; on terrain, whose hollows are to be seen.
@@ -27,8 +27,8 @@ AZIMUTH, ELEVATION = (math.radians(-62.0), math.radians(25.0))
 ELEVATION_ON_TERRAIN = math.radians(40.0)
 # The same in front of a wall, which is the y-z plane: azimuth and elevation.
 ASIDE, ABOVE = (math.radians(-10.0), math.radians(5.0))
-CENTRINGS = 4  # iterations that centre the robot to less than a pixel
-HALVINGS = 40  # bisections of the interval of distances, to 2^-40 = 1e-12 of it
+CENTRING_ITERATIONS = 4  # iterations that centre the robot to less than a pixel
+BISECTIONS = 40  # bisections of the interval of distances, to 2^-40 = 1e-12 of it
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def start_view(setup: Setup, half: float) -> View:
     solids = [vertices for name, (vertices, _) in surroundings.items() if name not in BACKDROPS]
     points = np.concatenate([start_points(setup), *solids])
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    angles, share = (AZIMUTH, ELEVATION), SHARE
+    angles, share = (AZIMUTH, ELEVATION), SHARE_ON_LEVEL_GROUND
     if TERRAIN in surroundings:
         angles, share = (AZIMUTH, ELEVATION_ON_TERRAIN), SHARE_ON_TERRAIN
     elif WALL in surroundings:
@@ -120,7 +120,7 @@ def start_view(setup: Setup, half: float) -> View:
     direction = View(target, 1.0, *angles).direction
     # In turn: the distance for this target, then the target in the middle of the picture.
     distance = math.inf
-    for _ in range(CENTRINGS):
+    for _ in range(CENTRING_ITERATIONS):
         distance = _distance(points, target, direction, half, share)
         camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
         pixels = camera.project(points)
@@ -133,7 +133,7 @@ def _distance(points: Array, target: Array, direction: Array, half: float, share
     """Return the distance [m] from which points (m, 3) span a share of the picture's width."""
     radius = float(np.linalg.norm(points - target, axis=1).max())
     near, far = radius, radius / (share * math.tan(half)) + radius
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         distance = 0.5 * (near + far)
         pixels = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
         if np.ptp(pixels, axis=0).max() > share:  # of a picture one pixel wide

@@ -120,10 +120,9 @@ class JointSpaceReference(Reference):
         """Refuse a joint beyond its stop."""
         stopped = self._stops.beyond(after.q)
         if stopped:
-            raise AccordError(
-                f"{stopped} comes to its stop at t = {after.time:.6f} s, but the reference of "
-                "the robot has no stops: widen its limits, or make it continuous"
-            )
+            impact = f"{stopped} comes to its stop at t = {after.time:.6f} s"
+            remedy = "widen its limits, or make it continuous"
+            raise AccordError(f"{impact}, but the reference of the robot has no stops: {remedy}")
 
     def _rk4(self, y: Array, effort: Array) -> Array:
         """Return positions and velocities (2, n) one physics step later."""

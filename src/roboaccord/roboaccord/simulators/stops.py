@@ -31,11 +31,14 @@ from roboaccord.simulators.faults import LOCK_INERTIA
 
 # Largest number of impacts in a physics step: a few are physical, more show that the step is too
 # long.
-MOST_IMPACTS = 100
-EXACT = 1e-14  # error of the time of an impact, as a fraction of the step: round-off
+MAX_IMPACTS = 100
+# Error of the time of an impact, as a fraction of the step: round-off.
+TIME_TOLERANCE = 1e-14
+# Largest number of iterations for that time; bisection alone needs 47 to reach TIME_TOLERANCE.
+MAX_ITERATIONS = 200
 # [rad or m] A joint that is closer to its stop is at the stop: above the round-off of positions.
-NEAR = 1e-12
-TRIES = 200  # largest number of iterations for that time; bisection alone needs 47 to reach EXACT
+STOP_DISTANCE = 1e-12
+BASE_SIZE = 6  # components of the base's velocity, linear and angular, ahead of those of the joints
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,10 @@ class Stops:
 
     def __init__(self, dynamics: TreeDynamics, lower: Array, upper: Array) -> None:
         self._dynamics, self._lower, self._upper = dynamics, lower, upper
+        # Entries of a state: orientation of the base and q, velocities of the base, and qd.
+        base_rates = bodies.Q + len(lower)
+        self._orientation, self._q = slice(3, bodies.Q), slice(bodies.Q, base_rates)
+        self._base_rates, self._qd = slice(base_rates, base_rates + 6), slice(base_rates + 6, None)
         self.any = bool(np.isfinite([lower, upper]).any())
         self.energy = 0.0
 
@@ -92,7 +99,7 @@ class Stops:
         self.energy = 0.0
         for i in range(count):
             remaining = step
-            for _ in range(MOST_IMPACTS):
+            for _ in range(MAX_IMPACTS):
                 # Lock the joints that press on their stops, and move on to the next impact.
                 pressed = self._pressed_joints(y, effort, wrench, locked)
                 for joint in pressed:
@@ -101,22 +108,20 @@ class Stops:
                 remaining -= self._advance_to_impact(y, effort, remaining, wrench, at_rest)
                 for joint in pressed:
                     self._dynamics.lock(joint, 0.0)
-                y[-len(effort) :][pressed] = 0.0
-                if remaining <= EXACT * step:
+                y[self._qd][pressed] = 0.0
+                if remaining <= TIME_TOLERANCE * step:
                     break
                 impulses = self._apply_impact(y, locked)
                 impacts += [Impact(j, (i + 1) * step - remaining, size) for j, size in impulses]
             else:
-                raise AccordError(
-                    f"reference: more than {MOST_IMPACTS} impacts at stops in a step: take a "
-                    "smaller physics_step"
-                )
+                excess = f"more than {MAX_IMPACTS} impacts at stops in a step"
+                raise AccordError(f"reference: {excess}: take a smaller physics_step")
         return impacts
 
     def _at_stops(self, y: Array, locked: Sequence[int]) -> tuple[list[int], Array]:
         """Return the k joints at their stops, and the sign of the motion that leaves each (k,)."""
-        q = self._q(y)
-        at_lower, at_upper = q <= self._lower + NEAR, q >= self._upper - NEAR
+        q = y[self._q]
+        at_lower, at_upper = q <= self._lower + STOP_DISTANCE, q >= self._upper - STOP_DISTANCE
         joints = [int(j) for j in np.flatnonzero(at_lower | at_upper) if j not in locked]
         return joints, np.where(at_lower[joints], 1.0, -1.0)
 
@@ -125,12 +130,12 @@ class Stops:
     ) -> list[int]:
         """Return the joints at rest at their stops that efforts press against them."""
         joints, outward = self._at_stops(y, locked)
-        is_resting = np.abs(self._qd(y)[joints]) == 0.0
+        is_resting = y[self._qd][joints] == 0.0
         joints, outward = np.array(joints)[is_resting].tolist(), outward[is_resting]
         if not joints:
             return []
         qdd = self._accelerations(y, effort, wrench)
-        responses = self._responses(y, joints)[:, -len(effort) :]
+        responses = self._responses(y, joints)[:, BASE_SIZE:]
         pushes = _stop_pushes(responses, joints, outward, qdd[joints])
         return [joint for joint, push in zip(joints, pushes, strict=True) if push > 0.0]
 
@@ -155,7 +160,7 @@ class Stops:
             """Advance by a fraction of the time; return the largest excess beyond a stop."""
             y[:] = start
             self._dynamics.advance(y, effort, fraction * time, 1, wrench)
-            q = self._q(y)
+            q = y[self._q]
             excess = np.maximum(self._lower - q, q - self._upper)[is_free]
             return float(excess.max(initial=-np.inf))
 
@@ -164,8 +169,8 @@ class Stops:
         # Root of `excess_at` by the Illinois method: false position, in which the value at the end
         # that remains is halved; bisection if the secant leaves the bracket.
         low, high, at_low, at_high = 0.0, 1.0, excess_at(0.0), excess_at(1.0)
-        for _ in range(TRIES):
-            if high - low <= EXACT:
+        for _ in range(MAX_ITERATIONS):
+            if high - low <= TIME_TOLERANCE:
                 break
             fraction = 0.5 * (low + high)
             if at_low < 0.0:
@@ -176,12 +181,11 @@ class Stops:
                 high, at_high, at_low = fraction, excess, 0.5 * at_low
             else:
                 low, at_low, at_high = fraction, excess, 0.5 * at_high
-            if abs(excess) <= 0.1 * NEAR:
+            if abs(excess) <= 0.1 * STOP_DISTANCE:
                 break
         # The state at the end of the bracket, with positions within their limits.
         excess_at(high)
-        q = self._q(y)
-        y[bodies.Q : bodies.Q + len(q)] = np.clip(q, self._lower, self._upper)
+        y[self._q] = np.clip(y[self._q], self._lower, self._upper)
         return high * time
 
     def _apply_impact(self, y: Array, locked: Sequence[int]) -> list[tuple[int, float]]:
@@ -191,34 +195,24 @@ class Stops:
         """
         # Impulses after which no joint moves into its stop.
         joints, outward = self._at_stops(y, locked)
-        n = len(self._lower)
-        responses, rates = self._responses(y, joints), self._qd(y)[joints]
-        sizes = _stop_pushes(responses[:, -n:], joints, outward, rates)
+        responses, rates = self._responses(y, joints), y[self._qd][joints]
+        sizes = _stop_pushes(responses[:, BASE_SIZE:], joints, outward, rates)
         # Velocities after the impact, and the energy that it took: -P . (v0 + v1) / 2.
         impulses = sizes * outward
         change = impulses @ responses
-        y[bodies.Q + n : bodies.Q + n + 6] += change[:6]
-        y[-n:] += change[6:]
-        rates_after = y[-n:][joints]
+        y[self._base_rates] += change[:BASE_SIZE]
+        y[self._qd] += change[BASE_SIZE:]
+        rates_after = y[self._qd][joints]
         self.energy -= float(impulses @ (rates + rates_after)) / 2.0
         is_pushed = sizes > 0.0
-        y[-n:][np.array(joints)[is_pushed]] = 0.0
+        y[self._qd][np.array(joints)[is_pushed]] = 0.0
         ran_in = is_pushed & (outward * rates < 0.0)
         return [(joints[i], float(sizes[i])) for i in np.flatnonzero(ran_in)]
 
-    def _q(self, y: Array) -> Array:
-        """Return the joints' positions in a state (n,)."""
-        return np.array(y[bodies.Q : bodies.Q + len(self._lower)])
-
-    def _qd(self, y: Array) -> Array:
-        """Return the joints' rates in a state (n,)."""
-        return np.array(y[-len(self._lower) :])
-
     def _accelerations(self, y: Array, effort: Array, wrench: Array | None) -> Array:
         """Return the accelerations of the joints (n,)."""
-        n = len(effort)
-        base = y[:3], quaternion_matrix(y[3 : bodies.Q]), y[bodies.Q + n : bodies.Q + n + 6]
-        return self._dynamics.acceleration(self._q(y), self._qd(y), effort, *base, wrench).joints
+        base = y[:3], quaternion_matrix(y[self._orientation]), y[self._base_rates]
+        return self._dynamics.acceleration(y[self._q], y[self._qd], effort, *base, wrench).joints
 
     def _responses(self, y: Array, joints: Sequence[int]) -> Array:
         """Return the accelerations of base and joints by a unit effort on each of k (k, 6 + n).
@@ -226,15 +220,18 @@ class Stops:
         Without velocities and gravity they are rows of the inverse mass matrix.
         """
         n = len(self._lower)
-        at_rest = np.zeros(n), y[:3], quaternion_matrix(y[3 : bodies.Q]), np.zeros(6)
+        qd, base_twist = np.zeros(n), np.zeros(BASE_SIZE)
+        rotation = quaternion_matrix(y[self._orientation])
         rows = []
         with self._dynamics.falling(-1.0):
             for joint in joints:
                 unit = np.zeros(n)
                 unit[joint] = 1.0
-                response = self._dynamics.acceleration(self._q(y), at_rest[0], unit, *at_rest[1:])
+                response = self._dynamics.acceleration(
+                    y[self._q], qd, unit, y[:3], rotation, base_twist
+                )
                 rows.append(np.concatenate([response.base, response.joints]))
-        return np.array(rows).reshape(-1, 6 + n)
+        return np.array(rows).reshape(-1, BASE_SIZE + n)
 
 
 def _stop_pushes(responses: Array, joints: Sequence[int], outward: Array, rates: Array) -> Array:

@@ -10,8 +10,8 @@ inherits the tests in a test module of its own:
 
 A test that has a parameter `robot` runs on each description of small_robots.py, one with `setting`
 with each of the engine's settings. A feature that engines may lack is an entry in FEATURES. Bounds
-hold for every engine, and are not widened for one; STEPS and WITHIN fit the motion of
-small_robots.py.
+hold for every engine, and are not widened for one; ORDER_STEPS and ORDER_TOLERANCE fit the motion
+of small_robots.py.
 """
 
 from __future__ import annotations
@@ -36,23 +36,25 @@ from roboaccord.testing import small_robots as robots
 
 # s: physics steps at which the error is measured. Of a scheme of order 4 it is 1e-9 and 7e-11
 # there, well above round-off.
-STEPS = (4e-3, 2e-3)
+ORDER_STEPS = (4e-3, 2e-3)
 # Relative difference of accelerations: the default tolerance of the cross-check.
-SAME = 1e-8
+ACCELERATION_TOLERANCE = 1e-8
 # Difference of coordinates and rates at the end of the motion: round-off of 400 steps.
-SAME_SCHEME = 1e-10
-# Error of coordinates below which no order can be measured: five times that at FINE, the step of
+TWIN_TOLERANCE = 1e-10
+# Error of coordinates below which no order can be measured: five times that at FINE_STEP, that of
 # small_robots.py.
-ROUND_OFF = 1e-13
+ORDER_ROUND_OFF = 1e-13
 # Difference of the measured order from the stated one: the effect of the next order at these steps.
-WITHIN = 0.15
-# m: how far a stop may yield under PUSH, in any engine: 0.2 % of END; 1e-8 was measured of MuJoCo.
-BEYOND = 2e-3
-PUSH = 40.0  # N: effort against the stop of the cart, near the effort limits of 50 N
+ORDER_TOLERANCE = 0.15
+# m: how far a stop may yield under STOP_EFFORT, in any engine: 0.2 % of CART_STOP; 1e-8 was
+# measured of MuJoCo.
+STOP_TOLERANCE = 2e-3
+STOP_EFFORT = 40.0  # N: effort against the stop of the cart, near the effort limits of 50 N
 
 # Viscous [N m s/rad] and dry friction [N m] of both joints, and the rate at which dry friction has
-# faded [rad/s]. Dry friction is 15 and 10 % of DRIVE, so that it acts and the joints still move.
-DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)
+# faded [rad/s]. Dry friction is 15 and 10 % of CONSTANT_EFFORTS, so that it acts and the joints
+# still move.
+JOINT_DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)
 Setting = Mapping[str, Json]  # values of `engine_options.NAME` by key
 
 PENDULUMS = robots.model_of("pendulums")
@@ -113,7 +115,8 @@ class EngineConformance:
             accelerations = simulator.acceleration(state, effort)
             assert accelerations
             expected = robots.accelerate(robot, state, effort)
-            assert relative(np.append(accelerations.base, accelerations.joints), expected) < SAME
+            error = relative(np.append(accelerations.base, accelerations.joints), expected)
+            assert error < ACCELERATION_TOLERANCE
 
     def test_masses_and_gravity_are_those_of_the_tree(self, robot: str) -> None:
         """Mass matrix and gravity forces, in our coordinates and not the engine's."""
@@ -127,25 +130,25 @@ class EngineConformance:
     def test_the_order_is_the_one_stated(self, robot: str, setting: Setting) -> None:
         """The error against a reference of order 4 falls by 2^order when the step is halved."""
         errors = []
-        for step in STEPS:
+        for step in ORDER_STEPS:
             simulator = self._described(robot, setting, physics_step=step)
             simulator.reset(robots.start(robot))
-            end = simulator.step(Command(robots.DRIVE), robots.DURATION)
+            end = simulator.step(Command(robots.CONSTANT_EFFORTS), robots.DURATION)
             errors.append(float(np.abs(end.q - robots.truth(robot)).max()))
-        order = observed_order(STEPS, errors, ROUND_OFF)
-        assert order == pytest.approx(simulator.order, abs=WITHIN)
+        order = observed_order(ORDER_STEPS, errors, ORDER_ROUND_OFF)
+        assert order == pytest.approx(simulator.order, abs=ORDER_TOLERANCE)
 
     def test_it_steps_as_its_scheme_says(self, robot: str, setting: Setting) -> None:
         """Its twin, our equations under that scheme, ends the motion in the same state."""
         if spec(self.engine).scheme is None:
             pytest.skip(f"the integration scheme of {self.engine} is not specified")
-        model = replace(robots.model_of(robot), options={self.engine: setting}, friction=DRAG)
+        model = replace(robots.model_of(robot), options={self.engine: setting}, friction=JOINT_DRAG)
         engine, twin = self._simulator(model), simulate_model(model, twin_of(self.engine))
         ends = []
         for simulator in (engine, twin):
             simulator.reset(robots.start(robot))
-            ends.append(simulator.step(Command(robots.DRIVE), robots.DURATION))
-        robots.assert_same(ends[1], ends[0], SAME_SCHEME)
+            ends.append(simulator.step(Command(robots.CONSTANT_EFFORTS), robots.DURATION))
+        robots.assert_same(ends[1], ends[0], TWIN_TOLERANCE)
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
         """After a reset, and after questions about other states."""
@@ -161,9 +164,9 @@ class EngineConformance:
         """The same motion again, bit for bit."""
         simulator = self._described(robot, setting)
         simulator.reset(robots.start(robot))
-        first = simulator.step(Command(0.1 * robots.EFFORTS), 0.02)
+        first = simulator.step(Command(0.1 * robots.EFFORT_LIMITS), 0.02)
         simulator.reset(robots.start(robot))
-        robots.assert_same(simulator.step(Command(0.1 * robots.EFFORTS), 0.02), first)
+        robots.assert_same(simulator.step(Command(0.1 * robots.EFFORT_LIMITS), 0.02), first)
 
     def test_efforts_are_clipped_to_their_limits(self, robot: str) -> None:
         """And reported as they act."""
@@ -179,19 +182,19 @@ class EngineConformance:
         """The cart comes to rest there, an event names the joint, and a pull frees it."""
         simulator = self._simulator(robots.model_of("cart"))
         simulator.reset(robots.start("cart"))
-        end = simulator.step(Command(np.array([PUSH, 0.0])), 1.0)
-        assert robots.END - BEYOND < end.q[0] < robots.END + BEYOND
+        end = simulator.step(Command(np.array([STOP_EFFORT, 0.0])), 1.0)
+        assert robots.CART_STOP - STOP_TOLERANCE < end.q[0] < robots.CART_STOP + STOP_TOLERANCE
         events = {(event.kind, event.subject) for event in simulator.take_events()}
         assert events == {("joint_stop", "shoulder")}
-        assert simulator.step(Command(np.array([-PUSH, 0.0])), 0.2).q[0] < robots.END - 0.05
+        pulled = simulator.step(Command(np.array([-STOP_EFFORT, 0.0])), 0.2)
+        assert pulled.q[0] < robots.CART_STOP - 0.05
 
     def test_rotors_turn_with_their_joints_alone(self) -> None:
         """Reflected inertia adds to the diagonal of the mass matrix, where the engine has it."""
         if "armature" in spec(self.engine).lacks:
             pytest.skip(spec(self.engine).lacks["armature"])
-        rotors = np.array([0.2, 0.1])
+        rotors, start = np.array([0.2, 0.1]), robots.start("pendulums")
         with_rotors = self._simulator(replace(PENDULUMS, armature=rotors))
-        start = robots.start("pendulums")
         without_rotors = self._simulator(PENDULUMS)
         added = with_rotors.mass_matrix(start) - without_rotors.mass_matrix(start)
         np.testing.assert_allclose(added, np.diag(rotors), atol=1e-13)
@@ -201,8 +204,7 @@ class EngineConformance:
         self._simulator(PENDULUMS)
         for feature, reason in spec(self.engine).lacks.items():
             if feature in FEATURES:
-                refused = self._refusal(FEATURES[feature])
-                assert refused == f"{self.engine}: {reason}"
+                assert self._refusal(FEATURES[feature]) == f"{self.engine}: {reason}"
 
     def test_what_cannot_be_done_is_refused(self) -> None:
         """Unknown settings and joints, a twist, a wrench on what is fixed: one line each."""
@@ -211,10 +213,10 @@ class EngineConformance:
         wrist = replace(PENDULUMS, joints=("shoulder", "wrist"))
         assert "joint wrist is missing" in self._refusal(wrist)
         simulator = self._simulator(PENDULUMS)
-        passive = Command(robots.REST)
+        passive = Command(robots.ZERO_EFFORTS)
         for command in (replace(passive, twist=np.ones(6)), replace(passive, wrench=np.ones(6))):
             with pytest.raises(AccordError, match=f"^{self.engine}.*") as refused:
-                simulator.step(command, STEPS[0])
+                simulator.step(command, ORDER_STEPS[0])
             assert "\n" not in str(refused.value)
 
     def _refusal(self, model: EngineModel) -> str:
@@ -235,6 +237,6 @@ class EngineConformance:
         reading = engine.load(engine.reader)(urdf, question, "default", {})
         expected = TreeReading(tree, question)
         assert {*reading.joints} == {*robots.JOINTS}
-        for state in question.states[: robots.STATES]:
+        for state in question.states[: robots.STATE_COUNT]:
             accelerations = reading.acceleration(state)
-            assert relative(accelerations, expected.acceleration(state)) < SAME
+            assert relative(accelerations, expected.acceleration(state)) < ACCELERATION_TOLERANCE

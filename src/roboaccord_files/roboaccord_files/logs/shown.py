@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.console import figure_lines
-from roboaccord.cli.levels import VERDICTS
+from roboaccord.cli.levels import VERDICT_COLOURS
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes.hypotheses import SPEED_LIMIT
 from roboaccord.crosscheck.report import Report
@@ -100,6 +100,6 @@ def log_lines(report: Report) -> list[RenderableType]:
         figures[f"or {i + 1}"] = ("; ".join(map(with_interval, causes)), "")
     # The verdict.
     finding = report.finding
-    verdict = Text(report.verdict or "none", VERDICTS[report.verdict])
+    verdict = Text(report.verdict or "none", VERDICT_COLOURS[report.verdict])
     why = "" if explanation.causes or not finding.reason else f": {finding.reason}"
     return [*figure_lines(figures), Text.assemble("verdict: ", verdict, why)]

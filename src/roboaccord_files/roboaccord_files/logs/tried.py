@@ -32,7 +32,7 @@ from roboaccord.crosscheck.causes.hypotheses import (
 from roboaccord.crosscheck.causes.samples import exchanges, starts
 from roboaccord.crosscheck.causes.search import UNSEEN
 from roboaccord.description.tree import Tree
-from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, UPWARDS
+from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, Z_INDEX
 from roboaccord.numerics.ranking import ranked
 
 from roboaccord_files.logs.body import DRY, OFFSET, SPEEDS, TILT, LogBody
@@ -88,7 +88,7 @@ def groups_of(log: Log, tree: Tree, scaled: bool) -> list[Group]:
     ]
     groups += [components(Hypothesis(*pair)) for pair in product(kinds, log.driven)]
     groups += [(Hypothesis(*pair),) for pair in product(gear, every)]
-    groups += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
+    groups += [(Hypothesis("gravity", "", Z_INDEX),), (Hypothesis("clock"),)]
     groups += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
     return groups
 

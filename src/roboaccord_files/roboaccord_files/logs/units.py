@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from roboaccord.contract.checks import FAST, divergence
+from roboaccord.contract.checks import FAST_RATE, divergence
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
@@ -54,7 +54,7 @@ def check_units(
         column, limit = columns[f"q/{joint}"], limits.get(joint, 0.0)
         angle = np.abs(positions).max()
         cure = f"--map 'q/{joint}={column.name}[deg]'"
-        if speed > FAST:
+        if speed > FAST_RATE:
             moves = f"{joint} moves at {speed:.3g} rad/s"
             raise AccordError(f"{moves}; in degrees, or the time in another unit? {cure}")
         if angle > ASTRAY * limit > 0.0 and not column.unit:

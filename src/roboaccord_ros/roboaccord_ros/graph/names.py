@@ -78,7 +78,7 @@ CROSSCHECK = "crosscheck"  # node that compares every state with the reference, 
 
 FREE = core.FREE  # ending of the name of a transport without lockstep
 # Message types of a robot's topics, by their names without the robot's prefix.
-KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
+KINDS = core.TYPES | {RESULT: core.TYPES[SCENARIO], ERROR: core.TYPES[STATES]}
 ALL_LATCHED = (*core.LATCHED, RESULT)
 
 InputMessage: TypeAlias = "Twist | JointState | Float64"  # messages by which people drive a robot

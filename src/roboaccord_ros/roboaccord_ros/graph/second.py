@@ -190,15 +190,15 @@ class SecondRobot:
     def _update_look(self) -> None:
         """Publish another look: at once for a new cause or start, else every FADE_PERIOD."""
         companion, cause, old = self.companion, self.finder.cause, self._look or Look()
-        now, opacity, anew = old.time, old.opacity, old.anew
+        now, opacity, reset_count = old.time, old.opacity, old.reset_count
         if companion:
-            now, opacity, anew = companion.state.time, companion.opacity, companion.anew
+            now, opacity, reset_count = companion.state.time, companion.opacity, companion.anew
         line = cause.line() if cause else ""
-        is_urgent = (anew, line) != (old.anew, old.line)
+        is_urgent = (reset_count, line) != (old.reset_count, old.line)
         is_faded = opacity != old.opacity and now >= old.time + FADE_PERIOD
         if is_urgent or is_faded:
             link, since = (cause.link, cause.since) if cause else ("", 0.0)
-            self._publish_look(Look(now, opacity, anew, link, since, line))
+            self._publish_look(Look(now, opacity, reset_count, link, since, line))
 
     def _publish_look(self, look: Look) -> None:
         """Publish the description and diagnostics of a look."""

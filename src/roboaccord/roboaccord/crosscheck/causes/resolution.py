@@ -21,7 +21,7 @@ from roboaccord.contract.results import Quantity
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, components
 from roboaccord.crosscheck.causes.search import UNSEEN
 from roboaccord.crosscheck.causes.ticks import TickProblem
-from roboaccord.engines.deviations import EVERY, UPWARDS
+from roboaccord.engines.deviations import EVERY, Z_INDEX
 from roboaccord.numerics.ranking import ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
@@ -65,7 +65,7 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
         first = Hypothesis(quantity, where)
         by_component = [effects.get(h, 0.0) for h in components(first)]
         negligible = UNSEEN * max(by_component)
-        if quantity == "gravity" and not by_component[UPWARDS] > negligible:
+        if quantity == "gravity" and not by_component[Z_INDEX] > negligible:
             continue  # only a tilt of gravity would move anything
         smallest = min(effect for effect in by_component if effect > negligible)
         resolutions.append(Resolved(quantity, where, level, 1.0 / smallest, first.unit))

@@ -44,7 +44,7 @@ from roboaccord.crosscheck.measures.twin_comparison import LOSS, ROUNDINGS, read
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT, Move
+from roboaccord.engines.moves import HALF_RIGHT, MOVES, QUARTER_TURN, Move
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.symmetries import moved
 from roboaccord.engines.twin_rounding import ROUNDING
@@ -140,7 +140,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
     law: ContactLaw = ""
     turned = changes.get(HALF_RIGHT.name)
     if turned and turned.outside and touches(simulator, run, ticks):
-        right = errors_by_move(setup, engine, RIGHT, run, plain)
+        right = errors_by_move(setup, engine, QUARTER_TURN, run, plain)
         law = "box" if right.max() < SAME * errors[HALF_RIGHT.name].max() else "unequal"
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
 

@@ -104,17 +104,14 @@ class DartContact:
         self._locked_count, self._free_dofs = 0, list[int]()
         self._borne_by_locks = set[tuple[str, str]]()
         self._has_hulls = scale != 1.0
-        ode, bullet = (
-            dartpy.collision.OdeCollisionDetector,
-            dartpy.collision.BulletCollisionDetector,
-        )
-        self._make_detector = bullet if self._has_hulls else ode
+        self._make_detector = dartpy.collision.OdeCollisionDetector
+        if self._has_hulls:
+            self._make_detector = dartpy.collision.BulletCollisionDetector
         # Fixtures enter the world as skeletons that do not move.
         for fixture in contact.fixtures:
             if self._has_hulls and isinstance(fixture, MeshFixture) and not fixture.convex:
-                raise AccordError(
-                    f"beside hulls DART takes only convex meshes: {fixture.name} is not convex"
-                )
+                reason = f"{fixture.name} is not convex"
+                raise AccordError(f"beside hulls DART takes only convex meshes: {reason}")
             world.addSkeleton(fixture_skeleton(fixture, turn, scale, contact.yaw))
         skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
         bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]

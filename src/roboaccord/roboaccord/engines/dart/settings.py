@@ -42,8 +42,6 @@ class DartSettings:
         solver = str(self.friction_solver)
         check_known("unknown engine_options.dart.friction_solver ", solver, SOLVERS)
         if not (isinstance(self.friction_iterations, int) and self.friction_iterations > 0):
-            raise AccordError(
-                f"engine_options.dart.friction_iterations is {self.friction_iterations}, and must "
-                "be a whole number above 0"
-            )
+            wrong = f"{self.friction_iterations}, and must be a whole number above 0"
+            raise AccordError(f"engine_options.dart.friction_iterations is {wrong}")
         check_switch("engine_options.dart.split_impulse", self.split_impulse)

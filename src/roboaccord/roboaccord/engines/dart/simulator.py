@@ -28,12 +28,12 @@ from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
 from roboaccord.simulators.losses import Losses, mean_velocities
 
-STOPS = dartpy.constraint.JointConstraint
+STOP_CONSTRAINT = dartpy.constraint.JointConstraint
 # [rad/s] Speed at which a joint returns from beyond its stop. Stops are inelastic, but DART's
 # default of 10 rad/s would throw the joint back. At a hundredth of it, a return by 1 mrad takes
 # 10 ms (test_engines of the snake measures the speed).
 STOP_RETURN = 0.1
-FREE, LOCKED = dartpy.dynamics.ActuatorType.FORCE, dartpy.dynamics.ActuatorType.LOCKED
+FREE_JOINT, LOCKED_JOINT = dartpy.dynamics.ActuatorType.FORCE, dartpy.dynamics.ActuatorType.LOCKED
 UP = (0.0, 0.0, 1.0)
 
 
@@ -103,8 +103,8 @@ class DartSimulator(EngineSimulator):
         super()._start(state)
 
     def lock(self, joint: int, locked: bool) -> None:
-        skeleton = self._skeleton
-        skeleton.getJoint(self.joints[joint]).setActuatorType(LOCKED if locked else FREE)
+        skeleton, actuator = self._skeleton, LOCKED_JOINT if locked else FREE_JOINT
+        skeleton.getJoint(self.joints[joint]).setActuatorType(actuator)
         for tree in range(skeleton.getNumTrees()):  # DART does not notice the change by itself
             skeleton.dirtyArticulatedInertia(tree)
         if self._contact:
@@ -139,7 +139,7 @@ class DartSimulator(EngineSimulator):
         total = self._generalised
         # DART returns a joint from beyond its stop in one step, whatever the error reduction
         # parameter, but at most at this speed, which all its worlds share.
-        STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
+        STOP_CONSTRAINT.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
         total[self._preloaded] = self._preload
         compiled = self._compiled_forces(effort)

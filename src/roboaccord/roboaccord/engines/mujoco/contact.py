@@ -5,8 +5,8 @@ that do not move) and its pairs. For the simulator, `MujocoContact` reports cont
 order and with the sign of the contract, and `ConstraintMeter` measures how much energy joint stops,
 impacts and friction take in a physics step.
 
-Settings of the user are in settings.py. CONTACT_IMPEDANCE and BOTTOM may be changed; but the first
-changes every motion with contact in MuJoCo, published figures, and the depth that test_cones
+Settings of the user are in settings.py. CONTACT_IMPEDANCE and BOTTOM_DEPTH may be changed; but the
+first changes every motion with contact in MuJoCo, published figures, and the depth that test_cones
 checks.
 """
 
@@ -32,13 +32,13 @@ CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 GEOMETRY = mujoco.mjtGeom
 # [m] Thickness of a height field below its lowest point. It is more than a body sinks in a physics
 # step, which is 1 cm at 10 m/s and 1 ms.
-BOTTOM = 0.1
+BOTTOM_DEPTH = 0.1
 # [m] Height of a flat height field, because MuJoCo refuses 0: a hundredth of the width in
 # CONTACT_IMPEDANCE.
-FLAT = 1e-6
+FLAT_HEIGHT = 1e-6
 # Weights of the stages of an integrator by their number: of Euler's method, and of Runge-Kutta 4.
-WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}
-LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
+STAGE_WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}
+JOINT_LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
 def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> None:
@@ -51,9 +51,8 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
         AccordError: for restitution, or a pair with a body that has no shape.
     """
     if contact.restitution:
-        raise AccordError(
-            "MuJoCo has no coefficient of restitution: use 0, or dart or the reference"
-        )
+        remedy = "use 0, or dart or the reference"
+        raise AccordError(f"MuJoCo has no coefficient of restitution: {remedy}")
     for fixture in contact.fixtures:
         add_fixture(spec, fixture, contact.yaw)
     # In MuJoCo a pair consists of two geometries, not bodies, and refers to them by name.
@@ -121,20 +120,19 @@ def add_fixture(
         body.add_geom(type=GEOMETRY.mjGEOM_BOX, size=0.5 * fixture.size, **no_collision)
     elif isinstance(fixture, MeshFixture):
         if not fixture.convex:
-            raise AccordError(
-                f"MuJoCo takes the convex hull of {fixture.name}; give it as a height field"
-            )
+            remedy = "give it as a height field"
+            raise AccordError(f"MuJoCo takes the convex hull of {fixture.name}; {remedy}")
         spec.add_mesh(
             name=fixture.name, uservert=fixture.vertices.ravel(), userface=fixture.faces.ravel()
         )
         body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **no_collision)
     else:  # MuJoCo's frame is in the middle of the field, at its lowest height; rows are along y
         low, heights = float(fixture.heights.min()), fixture.heights.T
-        span = max(float(np.ptp(heights)), FLAT)
+        span = max(float(np.ptp(heights)), FLAT_HEIGHT)
         half_size = 0.5 * fixture.spacing * (np.array(fixture.heights.shape) - 1)
         spec.add_hfield(
             name=fixture.name,
-            size=[*half_size, span, BOTTOM],
+            size=[*half_size, span, BOTTOM_DEPTH],
             nrow=heights.shape[0],
             ncol=heights.shape[1],
             userdata=((heights - low) / span).ravel(),
@@ -156,7 +154,7 @@ class ConstraintMeter:
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, stages: int) -> None:
         self._model, self._data = model, data
-        self._weights = WEIGHTS[stages]
+        self._weights = STAGE_WEIGHTS[stages]
         self._stage = 0  # number of stages that have begun in this step
         self._rates_before = np.zeros(model.nv)  # at the start of the step
         self._impulse = np.zeros(model.nv)  # of the stages that have ended [N s, N m s]
@@ -198,7 +196,7 @@ class ConstraintMeter:
         data = self._data
         rows = data.efc_J.reshape(data.nefc, self._model.nv)
         losses = -self._model.opt.timestep * data.efc_force * (rows @ mean_rates)
-        is_stop = np.asarray(data.efc_type) == LIMIT
+        is_stop = np.asarray(data.efc_type) == JOINT_LIMIT
         is_normal = np.zeros(data.nefc, dtype=bool)
         starts = np.array([contact.efc_address for contact in data.contact[: data.ncon]])
         is_normal[starts[starts >= 0]] = True

@@ -28,7 +28,7 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
 MOST_NAMES = 3  # names listed in a note: enough to find them in the file, in a short line
-NOTHING = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
+MASSLESS = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
 
 
 def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Converted:
@@ -93,7 +93,7 @@ class _Conversion:
         roots_of_robot = {largest}
         if largest not in floating:
             roots_of_robot = {*model.body_rootid.tolist()} - floating
-            self.links.append(Link(WORLD, 0.0, *NOTHING))
+            self.links.append(Link(WORLD, 0.0, *MASSLESS))
         for body in range(1, model.nbody):
             if model.body_rootid[body] in roots_of_robot:
                 self._add_body(body)
@@ -141,7 +141,7 @@ class _Conversion:
             if joint != joints[-1]:
                 child = _unused(f"{name}_before_{joint_name}", {*self.bodies, *self.made})
                 self.made.append(child)
-                self.links.append(Link(child, 0.0, *NOTHING))
+                self.links.append(Link(child, 0.0, *MASSLESS))
             self.joints.append(self._joint(joint, parent, child, pose))
             parent, pose = child, HERE
 
@@ -158,10 +158,14 @@ class _Conversion:
         """
         model, dof = self.model, int(self.model.jnt_dofadr[k])
         axis, anchor = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
-        zero, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
+        coordinate = model.jnt_qposadr[k]
+        zero, limited = float(model.qpos0[coordinate]), bool(model.jnt_limited[k])
         slides = model.jnt_type[k] == JOINT.mjJNT_SLIDE
         effort_limit = float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf
-        position, turn = pose[0] + pose[1] @ anchor, pose[1]
+        stiffness, servo_damping, servo_effort = self.servos.get(k, (0.0, 0.0, np.inf))
+        rotor_inertia, drive_damping = self.drives[:, dof]
+        body_position, turn = pose
+        position = body_position + turn @ anchor
         if slides:
             position = position - zero * (turn @ axis)
         else:
@@ -177,23 +181,21 @@ class _Conversion:
             axis=axis,
             lower=float(model.jnt_range[k, 0]) if limited else -np.inf,
             upper=float(model.jnt_range[k, 1]) if limited else np.inf,
-            effort=min(effort_limit, self.servos.get(k, (0.0, 0.0, np.inf))[2]),
-            damping=float(model.dof_damping[dof] + self.drives[1, dof]),
+            effort=min(effort_limit, servo_effort),
+            damping=float(model.dof_damping[dof] + drive_damping),
             friction=float(model.dof_frictionloss[dof]),
-            armature=float(model.dof_armature[dof] + self.drives[0, dof]),
-            servo=self.servos.get(k, (0.0, 0.0))[:2],
-            spring=(float(model.jnt_stiffness[k]), float(model.qpos_spring[model.jnt_qposadr[k]])),
+            armature=float(model.dof_armature[dof] + rotor_inertia),
+            servo=(stiffness, servo_damping),
+            spring=(float(model.jnt_stiffness[k]), float(model.qpos_spring[coordinate])),
         )
         return joint, (anchor, np.eye(3))
 
 
 def _unused(name: str, taken: set[str]) -> str:
     """Return a name that is not taken: the given one, with a number added if necessary."""
-    candidate, number = name, 0
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}_{number}"
-    return candidate
+    # One candidate more than there are names that could be taken.
+    candidates = (name, *(f"{name}_{number}" for number in range(1, len(taken) + 1)))
+    return next(candidate for candidate in candidates if candidate not in taken)
 
 
 def _matrix(quaternion: Array) -> Array:

@@ -85,10 +85,8 @@ class MujocoReading(Reading):
         # Masses, links and hinges in the pose of q = 0.
         root = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, base_body or "world")
         self.mass = float(model.body_subtreemass[root])
-        question_joints, kind = question.of(self.joints), KINDS[question.base]
-        self.mechanism = mechanism = MujocoMechanism(
-            model, kind, question_joints, base_body, flags=0
-        )
+        joints, kind = question.of(self.joints), KINDS[question.base]
+        self.mechanism = mechanism = MujocoMechanism(model, kind, joints, base_body, flags=0)
         self.links = self.properties_of(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
@@ -98,10 +96,8 @@ class MujocoReading(Reading):
         self.hinges = _hinges(mechanism.data, moving, question.root, is_mjcf=is_mjcf)
         # Properties that are compared separately do not act.
         self.apart = _separate(model, moving)
-        kinds = model.geom_type[model.geom_contype > 0]
-        self.shapes = Counter(
-            mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower() for kind in kinds
-        )
+        names = [mujoco.mjtGeom(kind).name for kind in model.geom_type[model.geom_contype > 0]]
+        self.shapes = Counter(name.removeprefix("mjGEOM_").lower() for name in names)
         model.dof_damping[:] = 0.0
         model.dof_frictionloss[:] = 0.0
 

@@ -56,14 +56,12 @@ class MujocoSettings:
             raise AccordError(f"unknown integrator {name}{did_you_mean(name, ORDERS)}")
         check_known("unknown engine_options.mujoco.cone ", str(self.cone), CONES)
         if not damping >= 1.0:
-            raise AccordError(
-                f"engine_options.mujoco.contact_damping is {damping:g}, and must be 1 at least"
-            )
+            wrong = f"contact_damping is {damping:g}, and must be 1 at least"
+            raise AccordError(f"engine_options.mujoco.{wrong}")
         check_switch("engine_options.mujoco.diagexact", self.diagexact)
         if not 0.0 < float(self.impratio) < math.inf:
-            raise AccordError(
-                f"engine_options.mujoco.impratio is {self.impratio}, and must be above 0"
-            )
+            wrong = f"impratio is {self.impratio}, and must be above 0"
+            raise AccordError(f"engine_options.mujoco.{wrong}")
 
     def integrator_of(self, *, contact: bool) -> str:
         """Return the name of the integrator for a model with or without contacts."""

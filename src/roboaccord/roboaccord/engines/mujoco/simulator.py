@@ -32,7 +32,7 @@ from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)
 
-TOLERANCE = 1e-8  # relative tolerance at which the constraint solver ends; MuJoCo's default
+SOLVER_TOLERANCE = 1e-8  # relative tolerance at which the constraint solver ends; MuJoCo's default
 # [physics steps] Time constant of joint stops and shortest one of contacts: MuJoCo allows no less.
 STOP_STEPS = 2.0
 # MuJoCo's `solimp` of stops: impedances dmin and dmax at their upper bound (1 would be rigid);
@@ -122,7 +122,7 @@ class MujocoSimulator(EngineSimulator):
         armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
         # The tolerance of the constraint solver is relative to the mean of all inertias.
         inertia_sum = model.stat.meaninertia * model.nv
-        model.opt.tolerance = TOLERANCE * inertia_sum / (inertia_sum + armature.sum())
+        model.opt.tolerance = SOLVER_TOLERANCE * inertia_sum / (inertia_sum + armature.sum())
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
