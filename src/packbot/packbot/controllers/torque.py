@@ -190,7 +190,7 @@ class FailedTorque(ComputedTorque):
         at_upper_stop = (arm.upper - q < AT_STOP) & (holding < 0.0)
         loose = arm.loose[~(at_lower_stop | at_upper_stop)[arm.loose]]
         # On a contact: accelerations by J q'' = 0, and l by the equation of the class.
-        pairs = arm.propping(q)
+        pairs = arm.propping_pairs(q)
         if len(pairs) and len(loose):
             jacobian = arm.clearance.witness(q, pairs[:1]).jacobian
             accelerations = -np.linalg.lstsq(jacobian[:, loose], jacobian @ a, rcond=None)[0]

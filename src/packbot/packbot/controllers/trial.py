@@ -312,4 +312,4 @@ def _detected_failures(setup: Setup, controller: RecoveryController) -> list[Not
 def _propping_links(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
     """Return the pairs of links on which loose joints rest on a path."""
     pairs = arm.clearance.pair_links
-    return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
+    return {pairs(i) for corner in recovery.corners for i in arm.propping_pairs(corner).tolist()}

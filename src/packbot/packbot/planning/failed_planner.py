@@ -15,7 +15,7 @@ import numpy as np
 from roboaccord.contract import Array
 
 from packbot.model.parameters import check_limits
-from packbot.planning.failed_arm import GAP, FailedArm
+from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 
@@ -105,7 +105,7 @@ class FailedPlanner(Planner):
     def is_free(self, q: Array) -> bool:
         """Return whether a pose keeps the margin, and the active joints can hold it."""
         touches = self.clearance.touches
-        if touches(q, self.margin) and touches(q, 0.5 * GAP):
+        if touches(q, self.margin) and touches(q, 0.5 * CONTACT_GAP):
             return False
         return self.links_near(q) <= self._close and self.arm.bears(q)
 
@@ -116,7 +116,7 @@ class FailedPlanner(Planner):
         increment[self.arm.active] = ((b - a) / max(count, 1))[self.arm.active]
         q = a
         for _ in range(count):
-            rest = self.arm.rest(q + increment)
+            rest = self.arm.resting_pose(q + increment)
             if rest is None or np.abs(rest - q)[:ARM].max() > SWING or not self.is_free(rest):
                 return q
             q = rest

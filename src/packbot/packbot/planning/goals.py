@@ -20,7 +20,7 @@ import numpy as np
 from roboaccord.contract import Array, Index
 
 from packbot.model.parameters import JOINTS
-from packbot.planning.failed_arm import WEIGHTLESS, FailedArm
+from packbot.planning.failed_arm import TORQUE_ROUNDOFF, FailedArm
 from packbot.planning.reaching import ARM
 
 # Measured on eight targets, with elbow 1 frozen and with elbow 2 loose. "Poses" are those at the
@@ -68,8 +68,8 @@ class Goals:
         drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSES, 1))
         moving = [i for i in arm.active.tolist() if i < ARM]
         drawn[:, moving] = rng.uniform(arm.lower[moving], arm.upper[moving], (POSES, len(moving)))
-        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > WEIGHTLESS]
-        self.drawn = np.array([arm.hang(q) for q in drawn]) if self.heavy else drawn
+        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > TORQUE_ROUNDOFF]
+        self.drawn = np.array([arm.hanging_pose(q) for q in drawn]) if self.heavy else drawn
         self.q, self.tips = np.empty((0, len(JOINTS))), np.empty((0, 3))
         self.extend(self.drawn)
         if self.heavy:
@@ -86,8 +86,8 @@ class Goals:
         arm = self.arm
         for q in drawn:
             q[self.heavy] = rng.uniform(arm.lower[self.heavy], arm.upper[self.heavy])
-            rest = None if arm.clearance.touches(q) else arm.rest(q)
-            if rest is not None and len(arm.propping(rest)):
+            rest = None if arm.clearance.touches(q) else arm.resting_pose(q)
+            if rest is not None and len(arm.propping_pairs(rest)):
                 yield rest
 
     def near(self, target: Array, present: Array) -> Iterator[Array]:
@@ -136,7 +136,7 @@ class Goals:
         A pose in which loose joints rest on a contact is refined only as long as they do.
         """
         arm, best, smallest = self.arm, q, np.inf
-        is_propped = len(arm.propping(q)) > 0
+        is_propped = len(arm.propping_pairs(q)) > 0
         for _ in range(ITERATIONS):
             error = target - arm.kinematics.tip(q)
             distance = float(np.linalg.norm(error))
@@ -154,7 +154,7 @@ class Goals:
             q = np.clip(q + step, arm.lower, arm.upper)
             # Loose joints follow.
             if self.heavy:
-                rest = arm.rest(q) if is_propped else arm.hang(q)
+                rest = arm.resting_pose(q) if is_propped else arm.hanging_pose(q)
                 if rest is None:
                     break
                 q = rest

@@ -22,7 +22,7 @@ from itertools import islice
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-from packbot.planning.failed_arm import GAP, FailedArm
+from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
 from packbot.planning.failed_planner import SAME_POSE, FailedPlanner
 from packbot.planning.goals import NEAR, Goals
 from packbot.planning.reaching import ARM, MARGIN
@@ -73,7 +73,7 @@ class Recoverer:
     def __init__(self, arm: FailedArm, q: Array, seed: int = 0, margin: float = MARGIN) -> None:
         self.arm, self.seed = arm, seed
         self.present = np.clip(q, arm.lower, arm.upper)
-        rest = arm.rest(self.present)
+        rest = arm.resting_pose(self.present)
         self.present = self.present if rest is None else rest
         self.goals = Goals(arm, self.present, seed)
         self.planner = FailedPlanner(arm, margin=margin)
@@ -160,14 +160,14 @@ class Recoverer:
         if not clearance.touches(q, margin):
             return not len(arm.loose) or self._is_at_rest(q)
         near_links = {clearance.pair_links(i) for i in clearance.near(q, margin).tolist()}
-        props = {clearance.pair_links(i) for i in arm.propping(q).tolist()}
-        if not props or near_links - props or clearance.touches(q, 0.5 * GAP):
+        props = {clearance.pair_links(i) for i in arm.propping_pairs(q).tolist()}
+        if not props or near_links - props or clearance.touches(q, 0.5 * CONTACT_GAP):
             return False
         return self._is_at_rest(q)
 
     def _is_at_rest(self, q: Array) -> bool:
         """Return whether loose joints are at rest in a pose (7,)."""
-        rest = self.arm.rest(q)
+        rest = self.arm.resting_pose(q)
         return rest is not None and self.planner.are_same(rest, q)
 
     def _path_to(self, goal: Array) -> list[Array] | None:
@@ -220,7 +220,7 @@ class Recoverer:
             return end
         for _ in range(HALVINGS):
             middle = 0.5 * (q + end)
-            rest = self.arm.rest(middle) if len(self.arm.loose) else middle
+            rest = self.arm.resting_pose(middle) if len(self.arm.loose) else middle
             if rest is not None and self.arm.bears(rest) and self.is_possible(rest):
                 q = rest
             else:

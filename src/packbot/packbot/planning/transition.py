@@ -25,7 +25,7 @@ from roboaccord.scenario import Setup
 
 from packbot.model.parameters import JOINTS, PackbotParameters, check_limits
 from packbot.planning import planar
-from packbot.planning.failed_arm import FALL, GAP, FailedArm
+from packbot.planning.failed_arm import CONTACT_GAP, FALL_STEP, FailedArm
 from packbot.planning.trajectories import RESERVE
 
 PLANE = (1, 2, 3)  # indices of the joints that turn in the arm's plane: shoulder, elbow1, elbow2
@@ -124,8 +124,8 @@ class TransitionPlanner:
         if arm.loose.tolist() != [PLANE[-1]] or len(arm.frozen):
             raise AccordError("a transition takes a loose elbow2, and no other fault")
         (joint,) = arm.loose.tolist()
-        leaning, p = arm.rest(start), setup.parameters
-        if leaning is None or not len(arm.propping(leaning)):
+        leaning, p = arm.resting_pose(start), setup.parameters
+        if leaning is None or not len(arm.propping_pairs(leaning)):
             raise AccordError("a transition starts where the loose joint leans on something")
         past, _ = arm.swing(leaning, joint)
         free_side = float(np.sign(past))
@@ -147,9 +147,9 @@ class TransitionPlanner:
         """Return the angle up to which the loose joint may swing past its goal [rad]."""
         q = self.goal.copy()
         while self.arm.lower[joint] < q[joint] < self.arm.upper[joint]:
-            if self.arm.clearance.touches(q, GAP):
+            if self.arm.clearance.touches(q, CONTACT_GAP):
                 break
-            q[joint] += free_side * FALL
+            q[joint] += free_side * FALL_STEP
         return float(q[joint] - free_side * LIMIT_MARGIN)
 
     def plan(self, via: Array, duration: float) -> Transition:
@@ -188,11 +188,13 @@ class TransitionPlanner:
         if np.abs(states[-1] - self._ends[1]).max() > CLOSE:
             raise AccordError("no transition was found: try another length, speed or via")
         arm, q = self.arm, self.start.copy()
-        props = {arm.clearance.pair_links(i) for i in arm.propping(q).tolist()}
+        props = {arm.clearance.pair_links(i) for i in arm.propping_pairs(q).tolist()}
         props |= {(a, b) for a, _ in props for b in ("link3_link", "gripper_link")}
         for x in states:
             q[self.plane] = x[:3]
-            touching = {arm.clearance.pair_links(i) for i in arm.clearance.near(q, GAP).tolist()}
+            touching = {
+                arm.clearance.pair_links(i) for i in arm.clearance.near(q, CONTACT_GAP).tolist()
+            }
             if touching - props:
                 first, second = min(touching - props)
                 raise AccordError(f"the transition that was found has {first} touch {second}")
