@@ -59,15 +59,6 @@ class LaneStates(NamedTuple):
     elapsed: Array
 
 
-class Results(NamedTuple):
-    """Arrays that `run_ensemble` fills; its arguments of the same names."""
-
-    hands: NDArray[np.int64]
-    times: Array
-    finals: Array
-    counts: NDArray[np.int64]
-
-
 @kernel
 def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, counts):
     """Simulate phases from many starts, as `hybrid.run` does from one.
@@ -89,7 +80,6 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
     work = Workspace(x, constants, ends)
     constants[series.MA] = constants[series.MB] = 1.0  # idle lanes step, too: mass matrix not 0
     lanes = _idle_lanes()
-    results = Results(hands, times, finals, counts)
     coefficients = np.empty(series.COUNT)  # scratch of `rise_time`
     phases_differ = 1 if len(phases) > 1 else 0
     following = 0  # number of the next start that gets a lane
@@ -115,8 +105,8 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
             # What ends the phase in this step, if anything, and when. As a separate kernel this
             # would cost 30 % of the time.
             duration, reason = size, TIME if is_last else ONGOING
-            is_over = lanes.elapsed[lane] == 0.0 and ends[series.PHASE_ENDS, lane] >= 0.0
-            if phase[hybrid.KIND] == ENERGY and is_over:  # the impact took no energy to restore
+            at_once = lanes.elapsed[lane] == 0.0 and ends[series.PHASE_ENDS, lane] >= 0.0
+            if phase[hybrid.KIND] == ENERGY and at_once:  # the impact took no energy to restore
                 duration, reason = 0.0, EVENT
             else:
                 at_event = rise_time(
@@ -132,31 +122,26 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
             has_missed = reason == TIME and phase[hybrid.TIMED] == 0.0
             is_stuck = not (is_last or size > SHORTEST_STEP)
             if has_missed or is_stuck or lanes.steps[lane] > MAX_STEPS:
-                _end_missed(lanes, lane, results)
+                start = lanes.start[lane]
+                counts[start], lanes.does[lane] = hybrid.MISSED, IDLE
+                finals[start] = np.nan
+                times[start] = np.nan
             elif reason == ONGOING:  # the next step starts where this one ended
-                x[series.A, lane] = ends[series.END_A, lane]
-                x[series.B, lane] = ends[series.END_B, lane]
-                x[series.P, lane] = ends[series.END_P, lane]
-                x[series.Q, lane] = ends[series.END_Q, lane]
+                for row in range(4):  # of the four series a, b, p and q
+                    x[series.A + row * series.COUNT, lane] = ends[series.END_A + row, lane]
                 constants[series.REMAINING, lane] = phase[hybrid.DURATION] - lanes.elapsed[lane]
             else:
                 _state_at(x, lane, duration, lanes.state[lane])
-                _end_phase(lanes, lane, rows, phase[hybrid.THEN], reason == STOP, results)
+                is_over = _end_phase(lanes, lane, rows, phase[hybrid.THEN], reason == STOP, times)
+                if is_over:
+                    start = lanes.start[lane]
+                    finals[start], hands[start] = lanes.state[lane], lanes.hand[lane]
+                    counts[start] = lanes.phase[lane]
 
 
 @kernel
-def _end_missed(lanes, lane, results):
-    """End the motion of a lane that has missed its event; its results are NaN."""
-    start = lanes.start[lane]
-    lanes.does[lane] = IDLE
-    results.counts[start] = hybrid.MISSED
-    results.finals[start] = np.nan
-    results.times[start] = np.nan
-
-
-@kernel
-def _end_phase(lanes, lane, rows, action, is_stopped, results):
-    """End the phase of a lane: change hands, and write the results if the motion is over.
+def _end_phase(lanes, lane, rows, action, is_stopped, times):
+    """End the phase of a lane, and change hands; return whether the motion is over.
 
     Args:
         lanes: states of the motions (`LaneStates`), the one of `lane` at the end of its phase.
@@ -164,35 +149,25 @@ def _end_phase(lanes, lane, rows, action, is_stopped, results):
         rows: parameters, as in `run_ensemble`.
         action: of the magnets, a number of `hybrid.Then`; any but NOTHING changes hands.
         is_stopped: whether the stop has ended the motion; then the magnets do not act.
-        results: filled (`Results`).
+        times: as in `run_ensemble`; filled for the phase.
     """
-    u, start, phase = lanes.state[lane], lanes.start[lane], lanes.phase[lane]
-    results.times[start, phase] = lanes.elapsed[lane]
-    lanes.does[lane] = BEGINS
-    lanes.phase[lane] = phase + 1
+    u = lanes.state[lane]
+    times[lanes.start[lane], lanes.phase[lane]] = lanes.elapsed[lane]
+    lanes.phase[lane] += 1
     if not is_stopped and action != hybrid.NOTHING:
         lanes.hand[lane] = change_frame(rows, u, lanes.hand[lane], np.empty(8))
         impact(rows[lanes.hand[lane]], u)
-    if is_stopped or phase + 1 == results.times.shape[1]:
-        lanes.does[lane] = IDLE
-        results.finals[start] = u
-        results.counts[start] = phase + 1
-        results.hands[start] = lanes.hand[lane]
+    is_over = is_stopped or lanes.phase[lane] == times.shape[1]
+    lanes.does[lane] = IDLE if is_over else BEGINS
+    return is_over
 
 
 @kernel
 def _idle_lanes():
-    """Return lanes without motions: the entries of `does` are 0, IDLE."""
-    return LaneStates(
-        does=np.zeros(WIDTH, np.int64),
-        start=np.zeros(WIDTH, np.int64),
-        hand=np.zeros(WIDTH, np.int64),
-        phase=np.zeros(WIDTH, np.int64),
-        steps=np.zeros(WIDTH, np.int64),
-        state=np.empty((WIDTH, 8)),
-        start_energy=np.zeros(WIDTH),
-        elapsed=np.zeros(WIDTH),
-    )
+    """Return lanes without motions."""
+    numbers, state = np.zeros((5, WIDTH), np.int64), np.empty((WIDTH, 8))
+    does, start, hand, phase, steps = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
+    return LaneStates(does, start, hand, phase, steps, state, np.zeros(WIDTH), np.zeros(WIDTH))
 
 
 @kernel
@@ -204,8 +179,7 @@ def _begin_motions(lanes, rows, starts, hands, times, following):
     for lane in range(WIDTH):
         if lanes.does[lane] == IDLE and following < len(starts):
             lanes.does[lane] = BEGINS
-            lanes.start[lane] = following
-            lanes.hand[lane] = hands[following]
+            lanes.start[lane], lanes.hand[lane] = following, hands[following]
             lanes.phase[lane] = lanes.steps[lane] = 0
             lanes.state[lane] = starts[following]
             times[following] = 0.0

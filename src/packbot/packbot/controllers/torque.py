@@ -22,6 +22,7 @@ AT_STOP may be tuned.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,6 +133,20 @@ class Integral:
         """Integrate the error of angles q (7,), and return r (7,) with the integral added [rad]."""
         self.sum = np.clip(self.sum + self._gain * (r - q), -MOST_ADDED, MOST_ADDED)
         return r + self.sum
+
+
+def with_weak_drives(setup: Setup, command: Command, strengths: Mapping[str, float]) -> Command:
+    """Return a command with the efforts of weak drives divided by their remaining strength.
+
+    Args:
+        setup: robot and scenario, with the effort limits.
+        command: for drives of full strength.
+        strengths: remaining fraction of each weak drive's strength, by the name of its joint.
+    """
+    effort = np.array(command.effort)
+    for joint, strength in strengths.items():
+        effort[setup.joints.index(joint)] /= strength
+    return Command(clip_efforts(effort, setup.effort_limits))
 
 
 class FailedTorque(ComputedTorque):

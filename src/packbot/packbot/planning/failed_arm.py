@@ -101,8 +101,7 @@ class FailedArm:
         self._sight = Sight(self.clearance) if watch else None
         if payload:
             self.kinematics.arm.carry(payload, setup.parameters.gripper_length)
-        self._model = self.kinematics.arm.model
-        self._data = self._model.createData()
+        self._model, self._data = self.kinematics.arm.model, self.kinematics.arm.model.createData()
         fault_of = {JOINTS.index(fault.joint): fault for fault in faults}  # by index of the joint
         self.frozen = _indices(i for i, fault in fault_of.items() if fault.kind == "frozen")
         self.loose = _indices(i for i, fault in fault_of.items() if fault.kind == "loose")
@@ -230,7 +229,8 @@ class FailedArm:
         """Return the indices of loose joints in equilibrium without contact, if gravity acts."""
         swings = np.array([self.swing(q, joint) for joint in self.loose.tolist()]).reshape(-1, 2)
         angles_past, amplitudes = swings.T
-        return self.loose[(np.abs(angles_past) < HANGING_ANGLE) & (amplitudes > TORQUE_ROUNDOFF)]
+        hangs = (np.abs(angles_past) < HANGING_ANGLE) & (amplitudes > TORQUE_ROUNDOFF)
+        return np.asarray(self.loose[hangs])
 
     def holding_efforts(self, q: Array) -> Array:
         """Return the efforts (7,) [N m] that hold the arm at rest, against gravity and contacts.
