@@ -14,17 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract import (
-    IDENTITY,
-    ORIGIN,
-    AccordError,
-    Aim,
-    AnyEngine,
-    Array,
-    ContactPoint,
-    RobotState,
-    Tally,
-)
+from roboaccord.contract import AccordError, Aim, AnyEngine, Array, ContactPoint, RobotState, Tally
 from roboaccord.description import Faces
 from roboaccord.scenario import GazeboHooks, InputTopics, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
@@ -131,7 +121,9 @@ class Packbot(Robot):
             return Aim("point watched", "pan_link", LENS + np.array([watch, 0.0, 0.0]), target)
         tips = Aim("tips", "gripper_link", np.array([setup.parameters.gripper_length, 0.0, 0.0]))
         if spec.get("pose"):
-            origins, turns = setup.tree.forward(JOINTS, pose(spec["pose"]), ORIGIN, IDENTITY)
+            rest = np.zeros(len(JOINTS))
+            goal = RobotState(0.0, pose(spec["pose"]), rest, rest)
+            origins, turns = setup.tree.forward(JOINTS, goal.q, goal.position, goal.orientation)
             hand = [link.name for link in setup.tree.links].index(tips.link)
             target = origins[hand] + turns[hand] @ tips.offset
         return replace(tips, target=target)

@@ -83,7 +83,7 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
 @pytest.mark.parametrize(("joint", "other"), [("shoulder", 2), ("elbow1", 1), ("elbow2", 1)])
 def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, other, monkeypatch):
     """A target that it has with another joint turned; hanging freely it is 0.1 m off."""
-    for name in ("POSES", "PROPPED"):
+    for name in ("POSE_COUNT", "PROPPED_POSE_COUNT"):
         monkeypatch.setattr(f"packbot.planning.goals.{name}", 2)
     setup = load_setup("packbot", "reach")
     arm = FailedArm(setup, [Fault(joint, "loose")])

@@ -18,8 +18,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from roboaccord.contract import Array
+from roboaccord.contract import Array, Index
 from roboaccord.numerics import kernel
 
 from monkeybot.model import hybrid, series
@@ -49,11 +48,11 @@ class LaneStates(NamedTuple):
         elapsed: time since the phase began (8,) [s].
     """
 
-    does: NDArray[np.int64]
-    start: NDArray[np.int64]
-    hand: NDArray[np.int64]
-    phase: NDArray[np.int64]
-    steps: NDArray[np.int64]
+    does: Index
+    start: Index
+    hand: Index
+    phase: Index
+    steps: Index
     state: Array
     start_energy: Array
     elapsed: Array

@@ -49,7 +49,7 @@ LOOSE_SPEED = 0.3
 # s; the arm must be at rest for so long at the end of a path: 3 / GAIN of tip_servo.py
 REST_TIME = 3.0
 # s; after this time at the end of a path it is final, even if the tips still move: 16 times that in
-# which the swing of a loose elbow 2 decays (PATIENCE in rest.py)
+# which the swing of a loose elbow 2 decays (MAX_SWINGING_TIME in rest.py)
 END_TIMEOUT = 50.0
 ARRIVED = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
 # rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in REST_TIME

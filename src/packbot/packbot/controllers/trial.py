@@ -38,7 +38,7 @@ from packbot.planning.sight import Sight
 REACHED = 0.01
 # m; width of the target for the camera: what fits between the fingers, 60 mm apart
 TARGET_WIDTH = 0.05
-# s; longest duration of a reach: PATIENCE, a path of up to 30 s, and END_TIMEOUT of recovery.py
+# s; longest duration of a reach: MAX_SWINGING_TIME, a path of up to 30 s, and END_TIMEOUT
 LONGEST = 90.0
 # s; the healthy arm's controller has this time at the end of its path: 20 time constants of its
 # default bandwidth

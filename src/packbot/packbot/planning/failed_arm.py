@@ -34,7 +34,7 @@ FALL_STEP = 0.02
 # rad; accuracy of the angle at a contact; the tips move by 0.2 mm, less than CONTACT_GAP
 CONTACT_ANGLE_ACCURACY = 1e-4
 # rad; bound of the angle by which a contact may push a loose joint at once: 11 times the angle by
-# which a joint turns in a step of a path (failed_planner.py, SWING)
+# which a joint turns in a step of a path (failed_planner.py, MAX_FALL)
 MAX_PUSH_ANGLE = 0.3
 # Bound of the rounds over several loose joints until all rest, should they push each other on;
 # a single one takes one round

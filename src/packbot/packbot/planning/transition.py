@@ -300,11 +300,7 @@ class TransitionPlanner:
 
 
 def riccati(
-    step_slopes: Array,
-    residuals: Array,
-    end: Quadratic,
-    period: float,
-    regularisation: float,
+    step_slopes: Array, residuals: Array, end: Quadratic, period: float, regularisation: float
 ) -> tuple[Array, Array]:
     """Return the gains (n, 2, 6) and changes of inputs (n, 2) that minimise the quadratic cost.
 
