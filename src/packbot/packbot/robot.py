@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.random import Generator
 from roboaccord.contract import AccordError, Aim, AnyEngine, Array, ContactPoint, RobotState, Tally
 from roboaccord.description import Faces
 from roboaccord.scenario import GazeboHooks, InputTopics, Robot, Setup, commands_of
@@ -98,9 +99,7 @@ class Packbot(Robot):
         solids = collisions.stand_around(setup)
         return {f"solid_{i}": solid for i, solid in enumerate(solids, 1)}
 
-    def draw_state(
-        self, setup: Setup, rng: np.random.Generator, index: int
-    ) -> tuple[RobotState, Array]:
+    def draw_state(self, setup: Setup, rng: Generator, index: int) -> tuple[RobotState, Array]:
         """Draw joints anywhere within their limits of angle and speed, and efforts.
 
         Efforts are within a hundredth of their limits: larger ones would accelerate the light wrist

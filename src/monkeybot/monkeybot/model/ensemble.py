@@ -79,7 +79,7 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
     work = Workspace(x, constants, ends)
     constants[series.MA] = constants[series.MB] = 1.0  # idle lanes step, too: mass matrix not 0
     lanes = _idle_lanes()
-    coefficients = np.empty(series.COUNT)  # scratch of `rise_time`
+    scratch = np.empty(series.COUNT)  # of `rise_time`
     phases_differ = 1 if len(phases) > 1 else 0
     following = 0  # number of the next start that gets a lane
     while True:
@@ -108,12 +108,10 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
             if phase[hybrid.KIND] == ENERGY and at_once:  # the impact took no energy to restore
                 duration, reason = 0.0, EVENT
             else:
-                at_event = rise_time(
-                    work, series.PHASE_EVENT, series.PHASE_ENDS, lane, coefficients
-                )
+                at_event = rise_time(work, series.PHASE_EVENT, series.PHASE_ENDS, lane, scratch)
                 if at_event <= size:
                     duration, reason = at_event, EVENT
-                at_stop = rise_time(work, series.STOP_EVENT, series.STOP_ENDS, lane, coefficients)
+                at_stop = rise_time(work, series.STOP_EVENT, series.STOP_ENDS, lane, scratch)
                 if at_stop < duration or (at_stop <= duration and reason != EVENT):
                     duration, reason = at_stop, STOP
             lanes.elapsed[lane] += duration

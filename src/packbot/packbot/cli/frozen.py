@@ -110,8 +110,7 @@ def frozen_at(
     for i, axis in enumerate(AXES):
         rows[f"centre {axis} [m]"] = exact.centre[i], interpolated.centre[i]
     for i, k in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):  # a symmetric matrix
-        entry = f"I{AXES[i]}{AXES[k]} [kg m^2]"
-        rows[entry] = exact.inertia[i, k], interpolated.inertia[i, k]
+        rows[f"I{AXES[i]}{AXES[k]} [kg m^2]"] = exact.inertia[i, k], interpolated.inertia[i, k]
     title = f"{' and '.join(reduced.links)} as one link, {exact.mass:.4g} kg"
     lines = [*cli.tables_of(tables["camera"].rows, title="camera")]
     lines += cli.tables_of(tables["hand"].rows, title="hand")

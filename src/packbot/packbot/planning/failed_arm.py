@@ -188,14 +188,12 @@ class FailedArm:
             if clear_angle is None:
                 return False
         else:
-            count = int(abs(bottom - start) / FALL_STEP) + 2
-            contact_angle = clear_angle = start
-            for angle in np.linspace(start, bottom, count)[1:].tolist():
-                clear_angle, contact_angle = contact_angle, angle
-                if self._touches_at(q, joint, angle):
-                    break
-            else:
+            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL_STEP) + 2).tolist()
+            touching = (i for i in range(1, len(angles)) if self._touches_at(q, joint, angles[i]))
+            first = next(touching, None)
+            if first is None:
                 return True
+            clear_angle, contact_angle = angles[first - 1], angles[first]
         while abs(contact_angle - clear_angle) > CONTACT_ANGLE_ACCURACY:
             middle = 0.5 * (clear_angle + contact_angle)
             if self._touches_at(q, joint, middle):

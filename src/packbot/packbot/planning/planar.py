@@ -221,9 +221,7 @@ def inverse_dynamics(model, x, a, tau):
     # exp(i theta) relative to its joint.
     joint_acc[0] = 1j * model.gravity
     for k in range(JOINT_COUNT):
-        theta += x[k]
-        omega += x[JOINT_COUNT + k]
-        alpha += a[k]
+        theta, omega, alpha = theta + x[k], omega + x[JOINT_COUNT + k], alpha + a[k]
         turn[k] = 1j * alpha - omega * omega
         direction[k] = np.exp(1j * theta)
         spin[k] = alpha
@@ -287,8 +285,8 @@ def residual(problem, x, u, r):
             r[HEIGHT_LACKS + i - 1] = penalties.height * max(0.0, heights.smallest - height)
         angle_excess = max(0.0, bounds[LOWER_ANGLE, i] - x[i], x[i] - bounds[UPPER_ANGLE, i])
         r[ANGLE_EXCESSES + i] = penalties.angle * angle_excess
-        rate = abs(x[JOINT_COUNT + i])
-        r[RATE_EXCESSES + i] = penalties.rate * max(0.0, rate - bounds[MAX_RATE, i])
+        excess = max(0.0, abs(x[JOINT_COUNT + i]) - bounds[MAX_RATE, i])
+        r[RATE_EXCESSES + i] = penalties.rate * excess
         r[EFFORT_EXCESSES + i] = penalties.effort * max(0.0, abs(tau[i]) - bounds[MAX_EFFORT, i])
     # Distance of the tips from the axis of link 1, on their side of it.
     r[TIP_BEHIND] = 0.0
@@ -299,5 +297,4 @@ def residual(problem, x, u, r):
     # Speed of a return to the spring.
     side = model.free_side
     nearness = max(0.0, 1.0 - side * (x[loose] - model.spring_angle) / CUSHION_ANGLE)
-    return_speed = max(0.0, -side * x[JOINT_COUNT + loose])
-    r[RETURN_SPEED] = penalties.rate * side * nearness * return_speed
+    r[RETURN_SPEED] = penalties.rate * side * nearness * max(0.0, -side * x[JOINT_COUNT + loose])

@@ -149,8 +149,8 @@ class TransitionPlanner:
         self.active = self.plane[self.plane != joint]
         self.loose, self.period = joint - PLANE[0], setup.scenario.control_period
         self.model = _planar_model(arm.kinematics.arm.model, leaning, p, joint, free_side)
-        shoulder, last_link = p.base_z + p.turret_d, p.wrist_x + p.gripper_length
-        self._heights = planar.Heights(shoulder, MIN_HEIGHT, last_link)
+        last_link = p.wrist_x + p.gripper_length
+        self._heights = planar.Heights(p.base_z + p.turret_d, MIN_HEIGHT, last_link)
         limits = [arm.lower, arm.upper, speed * p.of_joints("speed_limit"), RESERVE * arm.efforts]
         self._bounds = np.array(limits)[:, self.plane]
         self._bounds[planar.LOWER_ANGLE] += LIMIT_MARGIN
@@ -207,14 +207,12 @@ class TransitionPlanner:
         """Refuse states (n, 6) that end off the goal, or touch what the start does not."""
         if np.abs(states[-1] - self._goal_state).max() > MAX_END_ERROR:
             raise AccordError("no transition was found: try another length, speed or via")
-        arm, q = self.arm, self.start.copy()
-        props = {arm.clearance.pair_links(i) for i in arm.propping_pairs(q).tolist()}
+        clearance, q = self.arm.clearance, self.start.copy()
+        props = {clearance.pair_links(i) for i in self.arm.propping_pairs(q).tolist()}
         props |= {(a, b) for a, _ in props for b in ("link3_link", "gripper_link")}
         for x in states:
             q[self.plane] = x[:3]
-            touching = {
-                arm.clearance.pair_links(i) for i in arm.clearance.near(q, CONTACT_GAP).tolist()
-            }
+            touching = {clearance.pair_links(i) for i in clearance.near(q, CONTACT_GAP).tolist()}
             if touching - props:
                 first, second = min(touching - props)
                 raise AccordError(f"the transition that was found has {first} touch {second}")
