@@ -51,7 +51,8 @@ REST_TIME = 3.0
 # s; after this time at the end of a path it is final, even if the tips still move: 16 times that in
 # which the swing of a loose elbow 2 decays (MAX_SWINGING_TIME in rest.py)
 END_TIMEOUT = 50.0
-ARRIVED = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
+# m; tips closer than that to their aim have arrived; half of what a reach allows
+ARRIVAL_DISTANCE = 5e-3
 # rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in REST_TIME
 CREEP_RATE = 1e-4
 _log = logging.getLogger(__name__)
@@ -270,5 +271,5 @@ class RecoveryController:
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
         has_rested = min(elapsed - end, state.time - self._rest.moved) > REST_TIME
-        has_settled = distance < ARRIVED or np.abs(state.qd[:ARM]).max() < CREEP_RATE
+        has_settled = distance < ARRIVAL_DISTANCE or np.abs(state.qd[:ARM]).max() < CREEP_RATE
         self.done = bool((has_rested and has_settled) or elapsed > end + END_TIMEOUT)
