@@ -26,7 +26,6 @@ from packbot.contact.collisions import Fixtures, Shape, read_collisions
 from packbot.contact.laws import normal
 from packbot.contact.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
-from packbot.model.chain import chain_of
 
 # m; tolerance of GJK and EPA. With coal's default of 1e-6, smaller gaps are measured as 0; with
 # 1e-10, some larger gaps are, too.
@@ -296,7 +295,12 @@ def moved_sides(model: pin.Model, owners: Index, pairs: Index) -> Array:
         owners: joint that carries each hull (h,).
         pairs: indices of the hulls of each pair (p, 2).
     """
-    a, b = chain_of(model).moved[owners[pairs.T]]
+    moved = np.zeros((model.njoints, model.nv))
+    for row, supports in zip(moved, model.supports, strict=True):
+        for joint in list(supports)[1:]:  # the first is the world
+            first = model.idx_vs[joint]
+            row[first : first + model.nvs[joint]] = 1.0
+    a, b = moved[owners[pairs.T]]
     return np.asarray(b - a)
 
 
