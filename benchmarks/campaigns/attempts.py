@@ -143,7 +143,7 @@ class DrawnCase:
         self._roadmap: Roadmap | None = None
         if setup.faults:
             arm = FailedArm(setup, setup.faults)
-            rest = arm.rest(start)
+            rest = arm.resting_pose(start)
             self._roadmap = Roadmap(arm, start if rest is None else rest)
 
     def attempt(self, index: int, target: Array) -> Attempt:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.random import Generator
 from roboaccord import description
 from roboaccord.contract import AccordError, AnyEngine, Array, Event, RobotState, Tally, Trajectory
 from roboaccord.description import Faces
@@ -144,9 +145,7 @@ class MonkeyBot(Robot):
             _stop_hand_b(setup.parameters, u)
         return unpack(u, time=0.0, effort=state.effort, mode=mode)
 
-    def draw_state(
-        self, setup: Setup, rng: np.random.Generator, index: int
-    ) -> tuple[RobotState, Array]:
+    def draw_state(self, setup: Setup, rng: Generator, index: int) -> tuple[RobotState, Array]:
         """Draw a state on the wall and an effort, for comparisons at random states.
 
         The three modes that move take turns. The spread is our choice: standard deviations of

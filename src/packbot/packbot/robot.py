@@ -14,17 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract import (
-    IDENTITY,
-    ORIGIN,
-    AccordError,
-    Aim,
-    AnyEngine,
-    Array,
-    ContactPoint,
-    RobotState,
-    Tally,
-)
+from numpy.random import Generator
+from roboaccord.contract import AccordError, Aim, AnyEngine, Array, ContactPoint, RobotState, Tally
 from roboaccord.description import Faces
 from roboaccord.scenario import GazeboHooks, InputTopics, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
@@ -108,9 +99,7 @@ class Packbot(Robot):
         solids = collisions.stand_around(setup)
         return {f"solid_{i}": solid for i, solid in enumerate(solids, 1)}
 
-    def draw_state(
-        self, setup: Setup, rng: np.random.Generator, index: int
-    ) -> tuple[RobotState, Array]:
+    def draw_state(self, setup: Setup, rng: Generator, index: int) -> tuple[RobotState, Array]:
         """Draw joints anywhere within their limits of angle and speed, and efforts.
 
         Efforts are within a hundredth of their limits: larger ones would accelerate the light wrist
@@ -131,7 +120,9 @@ class Packbot(Robot):
             return Aim("point watched", "pan_link", LENS + np.array([watch, 0.0, 0.0]), target)
         tips = Aim("tips", "gripper_link", np.array([setup.parameters.gripper_length, 0.0, 0.0]))
         if spec.get("pose"):
-            origins, turns = setup.tree.forward(JOINTS, pose(spec["pose"]), ORIGIN, IDENTITY)
+            rest = np.zeros(len(JOINTS))
+            goal = RobotState(0.0, pose(spec["pose"]), rest, rest)
+            origins, turns = setup.tree.forward(JOINTS, goal.q, goal.position, goal.orientation)
             hand = [link.name for link in setup.tree.links].index(tips.link)
             target = origins[hand] + turns[hand] @ tips.offset
         return replace(tips, target=target)

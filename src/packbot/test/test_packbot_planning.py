@@ -183,7 +183,7 @@ def test_dry_friction_is_part_of_what_holding_still_takes():
 
 def test_no_way_is_said_in_one_line(monkeypatch):
     """Boards all around the arm, below which there are clear poses, and no path to them."""
-    monkeypatch.setattr(planning, "TRIES", 200)
+    monkeypatch.setattr(planning, "MAX_SAMPLES", 200)
     around = {
         "front": (1.35, 0.0), "back": (-1.25, 0.0), "left": (0.05, 1.2), "right": (0.05, -1.2),
     }  # fmt: skip

@@ -9,7 +9,7 @@ from packbot.contact.clearance import Clearance
 from packbot.controllers.diagnosis import Told
 from packbot.controllers.trial import run_reach
 from packbot.model.arm import Arm, Kinematics
-from packbot.planning.failed_arm import GAP, FailedArm
+from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
 from packbot.planning.failed_planner import FailedPlanner
 from packbot.planning.goals import EXACT, NEAR, Goals
 from packbot.planning.reaching import MARGIN
@@ -49,7 +49,7 @@ def test_hanging_is_a_minimum_of_the_energy(joint):
     rng, p = np.random.default_rng(1), setup.parameters
     for _ in range(20):
         q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
-        hung = arm.hang(q)
+        hung = arm.hanging_pose(q)
         angles = np.linspace(-np.pi, np.pi, 721)
         turned = np.tile(hung, (len(angles), 1))
         turned[:, i] += angles
@@ -65,15 +65,15 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
     setup = load_setup("packbot", "reach")
     arm = FailedArm(setup, [Fault(joint, "loose")])
     (i,) = arm.loose
-    q = arm.rest(setup.initial.q)
-    (pair, *_) = arm.propping(q)
+    q = arm.resting_pose(setup.initial.q)
+    (pair, *_) = arm.propping_pairs(q)
     gap = arm.clearance.distances(q)[pair]
-    assert GAP <= gap < GAP + 2e-4
+    assert CONTACT_GAP <= gap < CONTACT_GAP + 2e-4
     line = arm.clearance.witness(q, [pair]).jacobian[0]
     force = arm.gravity(q)[i] / line[i]
     assert force > 0.0
     expected = arm.gravity(q) - force * line
-    assert arm.holding(q) == pytest.approx(expected, abs=1e-9)
+    assert arm.holding_efforts(q) == pytest.approx(expected, abs=1e-9)
     into = q - 0.01 * np.sign(line[i]) * np.eye(7)[i]
     assert arm.clearance.distances(into)[pair] < 0.0
     planner = FailedPlanner(arm)  # may lean on something, and not be in it
@@ -83,16 +83,18 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
 @pytest.mark.parametrize(("joint", "other"), [("shoulder", 2), ("elbow1", 1), ("elbow2", 1)])
 def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, other, monkeypatch):
     """A target that it has with another joint turned; hanging freely it is 0.1 m off."""
-    for name in ("POSES", "PROPPED"):
+    for name in ("POSE_COUNT", "PROPPED_POSE_COUNT"):
         monkeypatch.setattr(f"packbot.planning.goals.{name}", 2)
     setup = load_setup("packbot", "reach")
     arm = FailedArm(setup, [Fault(joint, "loose")])
-    tip, q = arm.kinematics.tip, arm.rest(setup.initial.q)
-    turned = arm.rest(q + 0.05 * np.eye(7)[other])
+    tip, q = arm.kinematics.tip, arm.resting_pose(setup.initial.q)
+    turned = arm.resting_pose(q + 0.05 * np.eye(7)[other])
     found = Goals(arm, q).refine(q, tip(turned))
     assert tip(found) == pytest.approx(tip(turned), abs=EXACT)
-    assert len(arm.propping(found)) and arm.rest(found) == pytest.approx(found, abs=1e-3)
-    assert np.linalg.norm(tip(arm.hang(found)) - tip(found)) > 0.1
+    assert len(arm.propping_pairs(found)) and arm.resting_pose(found) == pytest.approx(
+        found, abs=1e-3
+    )
+    assert np.linalg.norm(tip(arm.hanging_pose(found)) - tip(found)) > 0.1
 
 
 @pytest.mark.slow
@@ -106,8 +108,8 @@ def test_a_fall_in_an_engine_ends_where_it_is_to_rest(engine):
     assert run.reason in ("torque", "out_of_reach") and not run.reached
     held = setup.initial.q.copy()
     held[arm.active] = start[arm.active]
-    assert arm.rest(held)[2] == pytest.approx(start[2], abs=0.005)
-    assert arm.propping(start).tolist() == arm.propping(arm.rest(held)).tolist()
+    assert arm.resting_pose(held)[2] == pytest.approx(start[2], abs=0.005)
+    assert arm.propping_pairs(start).tolist() == arm.propping_pairs(arm.resting_pose(held)).tolist()
 
 
 @pytest.mark.parametrize("fault", ["elbow1=frozen:0.4", "elbow2=frozen:-2.2"])
@@ -151,11 +153,11 @@ def test_what_a_failed_arm_explores_are_rests_that_its_active_joints_lead_to(mon
     monkeypatch.setattr("packbot.planning.failed_planner.TREE_SAMPLES", 40)
     setup = setup_of("elbow2=loose")
     arm = FailedArm(setup, setup.faults)
-    start = arm.rest(setup.initial.q)
+    start = arm.resting_pose(setup.initial.q)
     nodes = FailedPlanner(arm).explore(start, 0).nodes
     assert len(nodes) > 10 and np.ptp(nodes[:, :4], axis=0).min() > 0.1
     assert (nodes[:, 4:] == start[4:]).all()
-    assert all(arm.rest(q) == pytest.approx(q, abs=1e-3) for q in nodes)
+    assert all(arm.resting_pose(q) == pytest.approx(q, abs=1e-3) for q in nodes)
 
 
 def test_a_planner_serves_the_same_failures_at_the_same_angles():
@@ -178,8 +180,8 @@ def test_refusals_of_loose_elbows_against_sampling(joint):
     arm, rng = mine.arm, np.random.default_rng(99)
     drawn = np.tile(mine.present, (13_500, 1))
     drawn[:, :4] = rng.uniform(arm.lower[:4], arm.upper[:4], (len(drawn), 4))
-    hung = [arm.hang(q) for q in drawn[:12_500]]
-    fell = [arm.rest(q) for q in drawn[12_500:] if not arm.clearance.touches(q)]
+    hung = [arm.hanging_pose(q) for q in drawn[:12_500]]
+    fell = [arm.resting_pose(q) for q in drawn[12_500:] if not arm.clearance.touches(q)]
     rests = np.array([*hung, *(q for q in fell if q is not None)])
     tips = np.array([arm.kinematics.tip(q) for q in rests])
     axis = np.array([setup.parameters.base_x, 0.0])

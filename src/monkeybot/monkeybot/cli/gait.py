@@ -161,10 +161,8 @@ def gait_command(
     if find is Find.periodic:
         return cli.Result(find_periodic(parameters, start, torque), used=used)
     if find is Find.repetition:
-        repetition = repeat(
-            parameters, start, torque, steps=steps, sample=sample, clock=clock.value
-        )
-        return cli.Result(repetition, lines_of(repetition), used)
+        repeated = repeat(parameters, start, torque, steps=steps, sample=sample, clock=clock.value)
+        return cli.Result(repeated, lines_of(repeated), used)
     return cli.Result(evaluate_gait(parameters, start, torque, tolerance), used=used)
 
 

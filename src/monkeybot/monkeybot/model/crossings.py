@@ -17,7 +17,8 @@ import math
 
 from roboaccord.numerics import kernel
 
-from monkeybot.model.series import COUNT, ORDER, STEP_SIZE, A, B, P, Q
+from monkeybot.model import series
+from monkeybot.model.series import COUNT, ORDER, A, B, P, Q
 
 ITERATIONS = 60  # more than bisection would need to reach round-off, 53, a float's digits
 # A root is found when the value, relative to those at both ends, or the interval [s] is below this;
@@ -38,21 +39,21 @@ def rise_time(work, event, row, lane, coefficients):
         coefficients: scratch (COUNT,).
     """
     x, constants, ends = work
-    before, after = ends[row, lane], ends[row + 1, lane]
-    rate_before, rate_after = ends[row + 2, lane], ends[row + 3, lane]
+    before, after = ends[row + series.START_VALUE, lane], ends[row + series.END_VALUE, lane]
+    rate_before, rate_after = ends[row + series.START_RATE, lane], ends[row + series.END_RATE, lane]
     crosses = before < 0.0 <= after
     peaks = before < 0.0 and after < 0.0 and rate_before > 0.0 and rate_after < 0.0
     dips = before >= 0.0 and after >= 0.0 and rate_before < 0.0 and rate_after > 0.0
     if not (crosses or peaks or dips):
         return math.inf
     # Coefficients of the event's value, a linear function of the state's series.
-    of_a, of_b = constants[event, lane], constants[event + 1, lane]
-    of_p, of_q = constants[event + 2, lane], constants[event + 3, lane]
+    of_a, of_b = constants[event + series.OF_A, lane], constants[event + series.OF_B, lane]
+    of_p, of_q = constants[event + series.OF_P, lane], constants[event + series.OF_Q, lane]
     for k in range(COUNT):
         coefficients[k] = of_a * x[A + k, lane] + of_b * x[B + k, lane]
         coefficients[k] += of_p * x[P + k, lane] + of_q * x[Q + k, lane]
-    coefficients[0] += constants[event + 4, lane]
-    low, high = 0.0, ends[STEP_SIZE, lane]
+    coefficients[0] += constants[event + series.OFFSET, lane]
+    low, high = 0.0, ends[series.STEP_SIZE, lane]
     # Between the ends: the crossing lies before a peak that is positive, or after a negative
     # trough.
     if not crosses:

@@ -18,8 +18,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from roboaccord.contract import Array
+from roboaccord.contract import Array, Index
 from roboaccord.numerics import kernel
 
 from monkeybot.model import hybrid, series
@@ -49,11 +48,11 @@ class LaneStates(NamedTuple):
         elapsed: time since the phase began (8,) [s].
     """
 
-    does: NDArray[np.int64]
-    start: NDArray[np.int64]
-    hand: NDArray[np.int64]
-    phase: NDArray[np.int64]
-    steps: NDArray[np.int64]
+    does: Index
+    start: Index
+    hand: Index
+    phase: Index
+    steps: Index
     state: Array
     start_energy: Array
     elapsed: Array
@@ -74,13 +73,15 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
         finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
         counts: filled with what `run` returns (k,).
     """
-    x, constants = _rows(series.SERIES * series.COUNT), _rows(series.CONSTANTS)
+    x = _rows(series.SERIES * series.COUNT)
+    constants = _rows(series.CONSTANTS)
     ends = _rows(series.STEP_ROWS)
-    work, lanes = Workspace(x, constants, ends), _idle_lanes()
-    constants[series.MA], constants[series.MB] = 1.0, 1.0  # idle lanes step, with a mass matrix
-    flipped, coefficients = np.empty(8), np.empty(series.COUNT)
-    n, following = phases.shape[1], 0
+    work = Workspace(x, constants, ends)
+    constants[series.MA] = constants[series.MB] = 1.0  # idle lanes step, too: mass matrix not 0
+    lanes = _idle_lanes()
+    scratch = np.empty(series.COUNT)  # of `rise_time`
     phases_differ = 1 if len(phases) > 1 else 0
+    following = 0  # number of the next start that gets a lane
     while True:
         following = _begin_motions(lanes, rows, starts, hands, times, following)
         running = False
@@ -97,46 +98,65 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
         for lane in range(WIDTH):
             if lanes.does[lane] == IDLE:
                 continue
-            start, number, size = lanes.start[lane], lanes.phase[lane], ends[series.STEP_SIZE, lane]
-            phase = phases[phases_differ * start, number]
+            phase = phases[phases_differ * lanes.start[lane], lanes.phase[lane]]
+            size = ends[series.STEP_SIZE, lane]  # s
+            is_last = size >= constants[series.REMAINING, lane]  # the step reaches the longest time
             # What ends the phase in this step, if anything, and when. As a separate kernel this
             # would cost 30 % of the time.
-            duration, reason = size, TIME if size >= constants[series.REMAINING, lane] else ONGOING
-            is_over = lanes.elapsed[lane] == 0.0 and ends[series.PHASE_ENDS, lane] >= 0.0
-            if phase[hybrid.KIND] == ENERGY and is_over:  # the impact took no energy to restore
+            duration, reason = size, TIME if is_last else ONGOING
+            at_once = lanes.elapsed[lane] == 0.0 and ends[series.PHASE_ENDS, lane] >= 0.0
+            if phase[hybrid.KIND] == ENERGY and at_once:  # the impact took no energy to restore
                 duration, reason = 0.0, EVENT
             else:
-                at_event = rise_time(
-                    work, series.PHASE_EVENT, series.PHASE_ENDS, lane, coefficients
-                )
+                at_event = rise_time(work, series.PHASE_EVENT, series.PHASE_ENDS, lane, scratch)
                 if at_event <= size:
                     duration, reason = at_event, EVENT
-                at_stop = rise_time(work, series.STOP_EVENT, series.STOP_ENDS, lane, coefficients)
+                at_stop = rise_time(work, series.STOP_EVENT, series.STOP_ENDS, lane, scratch)
                 if at_stop < duration or (at_stop <= duration and reason != EVENT):
                     duration, reason = at_stop, STOP
             lanes.elapsed[lane] += duration
             lanes.steps[lane] += 1
             has_missed = reason == TIME and phase[hybrid.TIMED] == 0.0
-            is_stuck = not (size >= constants[series.REMAINING, lane] or size > SHORTEST_STEP)
+            is_stuck = not (is_last or size > SHORTEST_STEP)
             if has_missed or is_stuck or lanes.steps[lane] > MAX_STEPS:
+                start = lanes.start[lane]
                 counts[start], lanes.does[lane] = hybrid.MISSED, IDLE
                 finals[start] = np.nan
                 times[start] = np.nan
             elif reason == ONGOING:  # the next step starts where this one ended
-                for row in range(4):
-                    x[series.A + row * series.COUNT, lane] = ends[series.END_STATE + row, lane]
+                for row in range(4):  # of the four series a, b, p and q
+                    x[series.A + row * series.COUNT, lane] = ends[series.END_A + row, lane]
                 constants[series.REMAINING, lane] = phase[hybrid.DURATION] - lanes.elapsed[lane]
             else:
-                u = lanes.state[lane]
-                _state_at(x, lane, duration, u)
-                times[start, number] = lanes.elapsed[lane]
-                lanes.does[lane], lanes.phase[lane] = BEGINS, number + 1
-                if reason != STOP and phase[hybrid.THEN] != hybrid.NOTHING:
-                    lanes.hand[lane] = change_frame(rows, u, lanes.hand[lane], flipped)
-                    impact(rows[lanes.hand[lane]], u)
-                if reason == STOP or number + 1 == n:
-                    finals[start], counts[start], lanes.does[lane] = u, number + 1, IDLE
-                    hands[start] = lanes.hand[lane]
+                _state_at(x, lane, duration, lanes.state[lane])
+                is_over = _end_phase(lanes, lane, rows, phase[hybrid.THEN], reason == STOP, times)
+                if is_over:
+                    start = lanes.start[lane]
+                    finals[start], hands[start] = lanes.state[lane], lanes.hand[lane]
+                    counts[start] = lanes.phase[lane]
+
+
+@kernel
+def _end_phase(lanes, lane, rows, action, is_stopped, times):
+    """End the phase of a lane, and change hands; return whether the motion is over.
+
+    Args:
+        lanes: states of the motions (`LaneStates`), the one of `lane` at the end of its phase.
+        lane: number of the lane.
+        rows: parameters, as in `run_ensemble`.
+        action: of the magnets, a number of `hybrid.Then`; any but NOTHING changes hands.
+        is_stopped: whether the stop has ended the motion; then the magnets do not act.
+        times: as in `run_ensemble`; filled for the phase.
+    """
+    u = lanes.state[lane]
+    times[lanes.start[lane], lanes.phase[lane]] = lanes.elapsed[lane]
+    lanes.phase[lane] += 1
+    if not is_stopped and action != hybrid.NOTHING:
+        lanes.hand[lane] = change_frame(rows, u, lanes.hand[lane], np.empty(8))
+        impact(rows[lanes.hand[lane]], u)
+    is_over = is_stopped or lanes.phase[lane] == times.shape[1]
+    lanes.does[lane] = IDLE if is_over else BEGINS
+    return is_over
 
 
 @kernel
@@ -155,9 +175,11 @@ def _begin_motions(lanes, rows, starts, hands, times, following):
     """
     for lane in range(WIDTH):
         if lanes.does[lane] == IDLE and following < len(starts):
+            lanes.does[lane] = BEGINS
             lanes.start[lane], lanes.hand[lane] = following, hands[following]
-            lanes.does[lane], lanes.phase[lane], lanes.steps[lane] = BEGINS, 0, 0
-            lanes.state[lane], times[following] = starts[following], 0.0
+            lanes.phase[lane] = lanes.steps[lane] = 0
+            lanes.state[lane] = starts[following]
+            times[following] = 0.0
             kinetic, potential = energies(rows[lanes.hand[lane]], lanes.state[lane])
             lanes.start_energy[lane] = kinetic + potential
             following += 1
@@ -176,7 +198,7 @@ def _begin_phase(p, phase, stop, lanes, lane, work):
         lane: which of them.
         work: arrays that are filled (`series.Workspace`).
     """
-    (x, constants, _), u = work, lanes.state[lane]
+    x, constants, u = work.x, work.constants, lanes.state[lane]
     first_moment = p.m1 * p.r1 + p.m2 * p.l1
     constants[series.MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
     constants[series.MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
@@ -193,7 +215,8 @@ def _begin_phase(p, phase, stop, lanes, lane, work):
     _set_event(constants, series.STOP_EVENT, lane, halt, surplus, torque, u[1])
     x[series.A, lane], x[series.B, lane] = u[0], u[0] + u[1]
     x[series.P, lane], x[series.Q, lane] = u[2], u[2] + u[3]
-    lanes.does[lane], lanes.elapsed[lane] = RUNS, 0.0
+    lanes.does[lane] = RUNS
+    lanes.elapsed[lane] = 0.0
 
 
 @kernel
@@ -212,18 +235,20 @@ def _set_event(constants, first, lane, event, surplus, torque, th2):
         th2: angle of the elbow at the start of the phase [rad].
     """
     of_th1 = of_th2 = of_w1 = of_w2 = 0.0
-    constant = -1.0
+    offset = -1.0  # of an event that never happens: its value stays negative
     kind, th1_factor, th2_factor, w1_factor, w2_factor, above = event
     if kind == LINEAR:
         of_th1, of_th2, of_w1, of_w2 = th1_factor, th2_factor, w1_factor, w2_factor
-        constant = -above
+        offset = -above
     elif kind == LEVEL:
-        of_th1, of_th2, constant = 1.0, 0.5, -0.5 * math.pi - above
+        of_th1, of_th2, offset = 1.0, 0.5, -0.5 * math.pi - above
     elif kind == ENERGY:
-        of_th2, constant = torque, surplus - torque * th2 - above
-    constants[first, lane], constants[first + 1, lane] = of_th1 - of_th2, of_th2
-    constants[first + 2, lane], constants[first + 3, lane] = of_w1 - of_w2, of_w2
-    constants[first + 4, lane] = constant
+        of_th2, offset = torque, surplus - torque * th2 - above
+    constants[first + series.OF_A, lane] = of_th1 - of_th2
+    constants[first + series.OF_B, lane] = of_th2
+    constants[first + series.OF_P, lane] = of_w1 - of_w2
+    constants[first + series.OF_Q, lane] = of_w2
+    constants[first + series.OFFSET, lane] = offset
 
 
 @kernel

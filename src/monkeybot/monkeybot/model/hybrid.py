@@ -124,19 +124,17 @@ def run(rows, u, hand, flight, phases, stop, tolerance, work, times, states, mar
     # First step to try [s]: the error of the integrator is of fifth order in the step.
     h = min(0.05, 0.5 * tolerance**0.2)
     for i in range(phases.shape[0]):
-        p = rows[hand]
-        event = event_of(phases[i])
-        action = int(phases[i, THEN])
-        end = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
+        p, phase = rows[hand], phases[i]
+        event = event_of(phase)
+        action = int(phase[THEN])
+        end = stop if phase[MAY_STOP] != 0.0 else NEVER_ROW
         reason, elapsed = EVENT, 0.0
         # Integrate to the end of the phase. If an impact took no energy, there is none to restore,
         # and a phase that would restore it ends at once.
-        if phases[i, KIND] != ENERGY or value(p, event, start_energy, u) < 0.0:
-            system = System(p, flight, phases[i, TORQUE], start_energy)
-            reason, elapsed, h = advance(
-                system, u, phases[i, DURATION], event, end, h, tolerance, work
-            )
-        if reason == FAILED or (reason == TIME and phases[i, TIMED] == 0.0):
+        if phase[KIND] != ENERGY or value(p, event, start_energy, u) < 0.0:
+            system = System(p, flight, phase[TORQUE], start_energy)
+            reason, elapsed, h = advance(system, u, phase[DURATION], event, end, h, tolerance, work)
+        if reason == FAILED or (reason == TIME and phase[TIMED] == 0.0):
             return MISSED
         # The magnets act, unless the stop event has ended the motion.
         times[i] = elapsed

@@ -193,8 +193,6 @@ class Motion:
             self.hand = hybrid.change_frame(self._rows, self._u, self.hand, np.empty(8))
 
 
-def frictionless(parameters: MonkeyBotParameters) -> MonkeyBotParameters:
+def frictionless(p: MonkeyBotParameters) -> MonkeyBotParameters:
     """Return the parameters without friction."""
-    return parameters.replace(
-        viscous_hand=0.0, viscous_elbow=0.0, constant_hand=0.0, constant_elbow=0.0
-    )
+    return p.replace(viscous_hand=0.0, viscous_elbow=0.0, constant_hand=0.0, constant_elbow=0.0)

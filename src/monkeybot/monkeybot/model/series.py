@@ -37,13 +37,19 @@ SERIES = 17  # number of series
 # squares of the rates, right-hand sides f1, f2, determinant of the mass matrix, accelerations.
 A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, ACC_A, ACC_B = range(0, SERIES * COUNT, COUNT)
 # Rows of `constants`: A, B and C of the mass matrix [kg m^2], the weights G1 and G2 [N m], the
-# torque on the elbow [N m], the remaining time of the phase [s]; then the event that ends the phase
-# and the one that stops the motion, each with the factors of a, b, p and q, and a constant.
+# torque on the elbow [N m], the remaining time of the phase [s]; then the first of five rows for
+# the event that ends the phase, and the first of five for the one that stops the motion.
 MA, MB, MC, G1, G2, TORQUE, REMAINING, PHASE_EVENT, STOP_EVENT = 0, 1, 2, 3, 4, 5, 6, 7, 12
+# The five rows of an event, from its first: factors of a, b, p and q, and a constant. The event's
+# value is their sum.
+OF_A, OF_B, OF_P, OF_Q, OFFSET = range(5)
 CONSTANTS = 17  # rows of `constants`
-# Rows of `ends`: a, b, p and q at the end of the step; its length [s]; and for each of the two
-# events its values at start and end, and the rates of the value at start and end.
-END_STATE, STEP_SIZE, PHASE_ENDS, STOP_ENDS = 0, 4, 5, 9
+# Rows of `ends`: a, b, p and q at the end of the step; its length [s]; then the first of four rows
+# for the event that ends the phase, and the first of four for the one that stops the motion.
+END_A, END_B, END_P, END_Q, STEP_SIZE, PHASE_ENDS, STOP_ENDS = 0, 1, 2, 3, 4, 5, 9
+# The four rows of an event, from its first: its value at start and end of the step, and the rate of
+# the value there.
+START_VALUE, END_VALUE, START_RATE, END_RATE = range(4)
 STEP_ROWS = 13  # rows of `ends`
 
 
@@ -89,10 +95,10 @@ def take_step(work, order, tolerance):
         dp, dq = fma(dp, h, p), fma(dq, h, q)
         a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
         p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
-    store(ends, END_STATE, a)
-    store(ends, END_STATE + 1, b)
-    store(ends, END_STATE + 2, p)
-    store(ends, END_STATE + 3, q)
+    store(ends, END_A, a)
+    store(ends, END_B, b)
+    store(ends, END_P, p)
+    store(ends, END_Q, q)
     store(ends, STEP_SIZE, h)
     # Values and rates of both events at both ends of the step.
     a0, b0, p0, q0 = load(x, A), load(x, B), load(x, P), load(x, Q)
@@ -100,11 +106,11 @@ def take_step(work, order, tolerance):
     for i in range(2):
         event = PHASE_EVENT + i * (STOP_EVENT - PHASE_EVENT)
         row = PHASE_ENDS + i * (STOP_ENDS - PHASE_ENDS)
-        constant = load(constants, event + 4)
-        store(ends, row, constant + _event_value(constants, event, a0, b0, p0, q0))
-        store(ends, row + 1, constant + _event_value(constants, event, a, b, p, q))
-        store(ends, row + 2, _event_value(constants, event, p0, q0, dp0, dq0))
-        store(ends, row + 3, _event_value(constants, event, p, q, dp, dq))
+        offset = load(constants, event + OFFSET)
+        store(ends, row + START_VALUE, offset + _event_value(constants, event, a0, b0, p0, q0))
+        store(ends, row + END_VALUE, offset + _event_value(constants, event, a, b, p, q))
+        store(ends, row + START_RATE, _event_value(constants, event, p0, q0, dp0, dq0))
+        store(ends, row + END_RATE, _event_value(constants, event, p, q, dp, dq))
 
 
 @kernel
@@ -182,7 +188,7 @@ def _fill_accelerations(x, constants, inverse, k):
     divided by the determinant's coefficient 0, whose inverse is `inverse`.
     """
     zero = 0.0 * load(x, A)
-    sp = sq = cx = cy = dx = dy = zero
+    cx = cy = dx = dy = zero
     s0 = load(x, S)
     sp, sq = s0 * load(x, PP + k), s0 * load(x, QQ + k)
     for j in range(1, k + 1):
@@ -214,5 +220,6 @@ def _event_value(constants, event, a, b, p, q):
     `event` is the first of its rows in the constants. For the rate a, b, p and q are the
     derivatives of the states.
     """
-    g = fma(load(constants, event), a, load(constants, event + 1) * b)
-    return fma(load(constants, event + 2), p, fma(load(constants, event + 3), q, g))
+    of_angles = fma(load(constants, event + OF_A), a, load(constants, event + OF_B) * b)
+    with_rate_q = fma(load(constants, event + OF_Q), q, of_angles)
+    return fma(load(constants, event + OF_P), p, with_rate_q)

@@ -17,6 +17,7 @@ results depend on it. Importing this module imports numba.
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -85,8 +86,7 @@ def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
 
     Args:
         name: of the intrinsic, in messages of numba.
-        count: number of its arguments, 1 to 3. Numba reads it off the signature of `define`, which
-            is therefore written once for each.
+        count: number of its arguments, 1 to 3, which numba reads off the signature of `define`.
         emit: emits the operation on vectors.
     """
 
@@ -96,23 +96,11 @@ def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
         pairs = zip(signature.args, arguments, strict=True)
         return emit(builder, *(_copied_to_lanes(context, builder, *pair) for pair in pairs))
 
-    if count == 1:
+    def define(_: BaseContext, *operands: types.Type) -> Typed:
+        return lanes(*operands), generate
 
-        def define(_: BaseContext, x: types.Type) -> Typed:
-            return lanes(x), generate
-
-    elif count == 2:
-
-        def define(_: BaseContext, x: types.Type, y: types.Type) -> Typed:  # type: ignore[misc]
-            return lanes(x, y), generate
-
-    else:
-
-        def define(  # type: ignore[misc]
-            _: BaseContext, x: types.Type, y: types.Type, z: types.Type
-        ) -> Typed:
-            return lanes(x, y, z), generate
-
+    parameters = [inspect.Parameter(x, inspect.Parameter.POSITIONAL_ONLY) for x in "_xyz"]
+    define.__signature__ = inspect.Signature(parameters[: 1 + count])  # type: ignore[attr-defined]
     define.__name__ = define.__qualname__ = name
     return intrinsic(define)
 

@@ -7,8 +7,8 @@ hand A to hand B at the same height. `write_model` and `write_stages` draw figur
 matplotlib to scale, from the robot's parameters: figure 1 in the pose of the report, figure 2 from
 a simulation of the gait. source/figures.py calls them. Colours come from roboaccord.report.
 
-The layout, SHORT, SPACING and FRAMES, may be changed. POSE is that of the report's figure 1 and
-stays. CAPTIONS must follow the phases of `horizontal`.
+The layout, MIN_LABELLED_LENGTH, STAGE_SPACING and PATH_POINTS, may be changed. POSE is that of the
+report's figure 1 and stays. STAGE_CAPTIONS must follow the phases of `horizontal`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ POSE = (-0.6, 1.45)  # rad: th1 and th2 of figure 1
 LINK_A, LINK_B = report.BLUE, report.GREEN
 # m: a dimension shorter than this has its label beside it, not on it: any between r2, 0.06 m, on
 # which a label does not fit, and r1, 0.55 m, on which it does.
-SHORT = 0.15
-SPACING = 1.15  # m: distance between the stages, by eye: nearly two links of 0.61 m
-FRAMES = 40  # points of the free hand's path in a stage; the chords are a few centimetres long
-CAPTIONS = (
+MIN_LABELLED_LENGTH = 0.15
+STAGE_SPACING = 1.15  # m: distance between the stages, by eye: nearly two links of 0.61 m
+PATH_POINTS = 40  # points of the free hand's path in a stage; the chords are a few centimetres long
+STAGE_CAPTIONS = (
     "1  start: both\nhang straight",
     "2  swing up:\nA holds",
     "3  level: B grips,\nA lets go",
@@ -44,7 +44,8 @@ CAPTIONS = (
 )
 DRIVEN_STAGE = 3  # index of the stage at whose end the motor is marked
 LABEL_BOX = {"facecolor": report.PAGE, "edgecolor": "none", "pad": 1.5}  # behind a label on a line
-ENDS = "|-|,widthA=.25,widthB=.25"  # matplotlib's style of a dimension line, with bars at both ends
+# Matplotlib's style of a dimension line, with bars at both ends
+BAR_ENDS = "|-|,widthA=.25,widthB=.25"
 
 
 class Stage(NamedTuple):
@@ -107,12 +108,12 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
     next_stages = [*gait_stages[1:], gait_stages[-1]]
     with report.picture(path, (7.5, 3.0)) as axes:
         for number, (stage, next_stage) in enumerate(zip(gait_stages, next_stages, strict=True)):
-            poses = stage.poses + np.array([SPACING * number, 0.0])
+            poses = stage.poses + np.array([STAGE_SPACING * number, 0.0])
             free_hand = poses[:, 2 if stage.held == 0 else 0]
             axes.plot(*free_hand.T, color=report.SOFT, lw=1.0, ls=":")
             draw_links(axes, poses[-1], next_stage.held, torque=number == DRIVEN_STAGE)
-            middle = SPACING * number + stage.poses[:, :, 0].mean()
-            axes.text(middle, 0.38, CAPTIONS[number], ha="center", va="bottom", fontsize=8.5)
+            middle = STAGE_SPACING * number + stage.poses[:, :, 0].mean()
+            axes.text(middle, 0.38, STAGE_CAPTIONS[number], ha="center", va="bottom", fontsize=8.5)
         report.legend(axes, 5)
         report.bare(axes)
         axes.set(ylim=(-1.3, 0.72))  # with the captions
@@ -131,8 +132,8 @@ def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list
         if len(gait_stages) == 3:
             motion.switch_to(Mode.SWING_B)
         poses = [skeleton(parameters, motion.u)]
-        for _ in range(FRAMES):
-            motion.advance(duration / FRAMES, push)
+        for _ in range(PATH_POINTS):
+            motion.advance(duration / PATH_POINTS, push)
             poses.append(skeleton(parameters, motion.u))
         gait_stages.append(Stage(np.array(poses), motion.hand))
     return gait_stages
@@ -177,10 +178,10 @@ def _draw_dimension(axes: Axes, start: Array, end: Array, offset: float, text: s
     length = np.linalg.norm(end - start)
     line = (end - start) / length
     shift = offset * np.array([-line[1], line[0]])
-    style = {"arrowstyle": ENDS, "color": report.SOFT, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
+    style = {"arrowstyle": BAR_ENDS, "color": report.SOFT, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", tuple(end + shift), tuple(start + shift), arrowprops=style)
     x, y = 0.5 * (start + end) + shift
-    if length < SHORT:
+    if length < MIN_LABELLED_LENGTH:
         x, y = np.array([x, y]) + 0.3 * shift
         axes.text(x, y, text, ha="left", va="center")
         return

@@ -4,7 +4,7 @@ A start is a pair of rates (w1, w2) of the two joints with which the robot hangs
 error measures by how much the gait does not repeat (gaits/landscape.py computes it on a grid).
 `write_surface` draws the landscape as a surface, `write_map` as an intensity map. Heights are the
 square root of the error, cut off at CUT as in the report. `accord monkeybot landscape` draws the
-same pictures. MARKED, CELLS, LIFT and the styles of marks may be changed.
+same pictures. MARKED, MAX_CELLS, MARK_LIFT and the styles of marks may be changed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 # Largest number of marked minima, the lowest first; a slanting valley has many, for on a grid each
 # row has one of its own. By eye: more marks hide the map.
 MARKED = 40
-CELLS = 150  # largest number of cells along a side of a surface: some 4 pixels of the picture each
+# Largest number of cells along a side of a surface: some 4 pixels of the picture each
+MAX_CELLS = 150
 # Styles of the marks, as matplotlib takes them; sizes in points, by eye.
-MARK = {"ls": "none", "marker": "o"}
-MINIMA = MARK | {"color": report.PAGE, "mec": report.INK, "mew": 0.5, "ms": 3.5}
-MINIMA |= {"label": f"local minima, {MARKED} at most"}
-LOWEST = MARK | {"color": report.RED, "mec": report.PAGE, "ms": 7.0}
-LOWEST |= {"label": "lowest point of the grid"}
-PRINTED = MARK | {"color": report.AMBER, "mec": report.INK, "ms": 7.0}
-PRINTED |= {"label": "minima by the report"}
+MARK_STYLE = {"ls": "none", "marker": "o"}
+MINIMA_STYLE = MARK_STYLE | {"color": report.PAGE, "mec": report.INK, "mew": 0.5, "ms": 3.5}
+MINIMA_STYLE |= {"label": f"local minima, {MARKED} at most"}
+LOWEST_STYLE = MARK_STYLE | {"color": report.RED, "mec": report.PAGE, "ms": 7.0}
+LOWEST_STYLE |= {"label": "lowest point of the grid"}
+PRINTED_STYLE = MARK_STYLE | {"color": report.AMBER, "mec": report.INK, "ms": 7.0}
+PRINTED_STYLE |= {"label": "minima by the report"}
 # Style of the surface, rasterised so that the SVG stays small.
-SURFACE = {"cmap": "viridis", "vmin": 0.0, "vmax": CUT, "rcount": CELLS, "ccount": CELLS}
-SURFACE |= {"lw": 0.0, "antialiased": False, "rasterized": True}
-LIFT = 0.05  # height of marks above the surface, so that they stay visible; 1 % of CUT, by eye
+SURFACE_STYLE = {"cmap": "viridis", "vmin": 0.0, "vmax": CUT, "lw": 0.0, "antialiased": False}
+SURFACE_STYLE |= {"rcount": MAX_CELLS, "ccount": MAX_CELLS, "rasterized": True}
+MARK_LIFT = 0.05  # height of marks above the surface, so that they stay visible; 1 % of CUT, by eye
 
 
 def root_of_error(field: Landscape) -> Array:
@@ -53,10 +54,10 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
     """
     with report.picture(path, report.SQUARE) as axes:
         report.heat_map(axes, field.w1, field.w2, np.sqrt(field.error), HEIGHT, cut=CUT)
-        axes.plot(*field.minima[:MARKED, :2].T, **MINIMA)
+        axes.plot(*field.minima[:MARKED, :2].T, **MINIMA_STYLE)
         if marks is not None:
-            axes.plot(*marks.T, **PRINTED)
-        axes.plot(*field.lowest[:2], **LOWEST)
+            axes.plot(*marks.T, **PRINTED_STYLE)
+        axes.plot(*field.lowest[:2], **LOWEST_STYLE)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1])
         report.legend(axes)
 
@@ -66,10 +67,10 @@ def write_surface(field: Landscape, path: Path) -> None:
     projection = {"projection": "3d", "computed_zorder": False}
     with report.picture(path, report.SQUARE, subplot_kw=projection) as axes:
         w1, w2 = np.meshgrid(field.w1, field.w2, indexing="ij")
-        axes.plot_surface(w1, w2, root_of_error(field), **SURFACE)
-        for points, style in ((field.minima[:MARKED], MINIMA), (field.lowest, LOWEST)):
+        axes.plot_surface(w1, w2, root_of_error(field), **SURFACE_STYLE)
+        for points, style in ((field.minima[:MARKED], MINIMA_STYLE), (field.lowest, LOWEST_STYLE)):
             w1, w2, error = np.atleast_2d(points).T
-            height = np.minimum(np.sqrt(error), CUT) + LIFT
+            height = np.minimum(np.sqrt(error), CUT) + MARK_LIFT
             axes.plot(w1, w2, height, **style)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=HEIGHT, zlim=(0.0, CUT))
         axes.view_init(elev=32.0, azim=-62.0)

@@ -4,7 +4,7 @@ The Denavit-Hartenberg tables are reduced by model/tables.py, and the inertias o
 merged by model/merged.py. The error of the report's interpolation of this inertia is computed over
 the range of the joint, and drawn.
 
-SAMPLES may be tuned. Fields are keys of `--json` and must stay (test_packbot_faults).
+ERROR_SAMPLES may be tuned. Fields are keys of `--json` and must stay (test_packbot_faults).
 """
 
 from __future__ import annotations
@@ -26,12 +26,18 @@ from packbot.model.tables import Table, camera_table, hand_table, reduce_table
 
 # Number of angles at which the error of the merged inertia is computed: 0.6 degrees apart, some 50
 # between two knots if there are 12, of a curve that is smooth there.
-SAMPLES = 601
+ERROR_SAMPLES = 601
+AXES = "xyz"
 
 
 @dataclass(frozen=True)
 class InterpolationError:
-    """Error of the interpolation: distance of the centres, and relative error of the inertia."""
+    """Error of the interpolation of the merged link.
+
+    Args:
+        centre: distance of the interpolated centre of mass from the exact one [m].
+        inertia: largest error of an entry of the inertia over its largest entry.
+    """
 
     centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
     inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
@@ -39,7 +45,17 @@ class InterpolationError:
 
 @dataclass(frozen=True, kw_only=True)
 class Reduced:
-    """DH tables of the arm with one link less, and the inertia of the merged link."""
+    """DH tables of the arm with one link less, and the inertia of the merged link.
+
+    Args:
+        joint, angle: the frozen joint, and the angle at which it is frozen [rad].
+        links: names of the two links that become one.
+        knots: number of angles between which the inertia is interpolated.
+        tables: DH tables of the chains to camera and hand, without the frozen joint.
+        exact, interpolated: inertia of the merged link, as a sum of bodies and as in the report.
+        error, largest: error of the interpolation at the angle, and over the range of the joint.
+        files: picture and table of the error over the range of the joint.
+    """
 
     joint: str
     angle: si.Radians
@@ -56,7 +72,18 @@ class Reduced:
 def frozen_at(
     setup: Setup, joint: str, angle: float, knots: int, folder: Path | None, force: bool
 ) -> cli.Result:
-    """Return the arm with a joint frozen at an angle [rad], and draw the interpolation's error."""
+    """Return the arm with a frozen joint, and draw the interpolation's error.
+
+    Args:
+        setup: robot and scenario.
+        joint, angle: the frozen joint, and the angle at which it is frozen [rad].
+        knots: number of angles of the interpolation.
+        folder: folder for the files; None for a new one.
+        force: whether files in it are overwritten.
+
+    Raises:
+        AccordError: for an unknown joint, or an angle outside its range.
+    """
     p, merged = setup.parameters, MergedLinks(setup.tree, joint)
     low, high = merged.limits
     if not low <= angle <= high:
@@ -80,15 +107,16 @@ def frozen_at(
         files=files,
     )
     rows = dict[str, tuple[float, float]]()
-    for i, axis in enumerate("xyz"):
+    for i, axis in enumerate(AXES):
         rows[f"centre {axis} [m]"] = exact.centre[i], interpolated.centre[i]
-    for a, b in zip(*np.triu_indices(3), strict=True):
-        rows[f"I{'xyz'[a]}{'xyz'[b]} [kg m^2]"] = exact.inertia[a, b], interpolated.inertia[a, b]
+    for i, k in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):  # a symmetric matrix
+        rows[f"I{AXES[i]}{AXES[k]} [kg m^2]"] = exact.inertia[i, k], interpolated.inertia[i, k]
     title = f"{' and '.join(reduced.links)} as one link, {exact.mass:.4g} kg"
-    errors = {f"at {angle:g} rad": reduced.error, "at most": largest}
-    lines = [line for key, table in tables.items() for line in cli.tables_of(table.rows, title=key)]
+    lines = [*cli.tables_of(tables["camera"].rows, title="camera")]
+    lines += cli.tables_of(tables["hand"].rows, title="hand")
     columns = "", "exact", f"of {knots} knots"
     lines.append(cli.grid_of(columns, rows, Quantity("", form=".6f"), title))
+    errors = {f"at {angle:g} rad": reduced.error, "at most": largest}
     lines += cli.tables_of([*errors.values()], title="the interpolation is off by", labels=errors)
     return cli.Result(reduced, [*lines, cli.file_line(files)])
 
@@ -101,7 +129,7 @@ def _write_errors(
     Returns:
         the files, and the largest error.
     """
-    angles = np.linspace(*merged.limits, SAMPLES)
+    angles = np.linspace(*merged.limits, ERROR_SAMPLES)
     centres, inertias = merged.errors(angles, knots)
     path = folder / f"reduced_{joint}.svg"
     with report.picture(path) as axes:

@@ -29,7 +29,7 @@ from roboaccord.numerics import kernel
 from packbot.contact.polyhedra import HullArrays, point_to_hull, segments
 from packbot.model.chain import Chain, add_jacobian, new_frames, place_bodies, to_body, to_world
 
-VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3  # kinds, in the first column
+VERTEX, EDGE, LOWER, UPPER = range(4)  # kinds of features, in the first column
 KIND, HULL_A, PART_A, HULL_B, PART_B, PAIR = range(6)  # columns of a row of features
 WIDTH = 6  # number of columns
 # Sine of the angle between two edges; below it their crossing is only rounding. Its square is a
@@ -196,9 +196,8 @@ def mark_foremost(model, frames, hull, sign, along, reach, work, near):
     heights, top = np.empty(last - first), -np.inf
     for v in range(first, last):
         to_world(turn[body], origin[body], vertices[v], work[0])
-        heights[v - first] = sign * (
-            along[0] * work[0, 0] + along[1] * work[0, 1] + along[2] * work[0, 2]
-        )
+        height = along[0] * work[0, 0] + along[1] * work[0, 1] + along[2] * work[0, 2]
+        heights[v - first] = sign * height
         top = max(top, heights[v - first])
     for v in range(first, last):
         near[v] = heights[v - first] > top - reach

@@ -163,7 +163,7 @@ def fill_tangential_jacobian(model, features, q, witnesses, jacobian):
             continue
         # First direction: the coordinate axis that is closest to perpendicular to the normal, made
         # perpendicular to it.
-        normal = witnesses[f, 6:]
+        witness, normal = witnesses[f], witnesses[f, 6:]
         minor = 0
         for k in range(1, 3):
             if abs(normal[k]) < abs(normal[minor]):
@@ -176,6 +176,4 @@ def fill_tangential_jacobian(model, features, q, witnesses, jacobian):
             i, j = (k + 1) % 3, (k + 2) % 3
             directions[1, k] = normal[i] * directions[0, j] - normal[j] * directions[0, i]
         for d in range(2):
-            add_parting_rates(
-                model, frames, features[f], witnesses[f], directions[d], jacobian[f, d]
-            )
+            add_parting_rates(model, frames, features[f], witness, directions[d], jacobian[f, d])

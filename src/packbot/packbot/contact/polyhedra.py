@@ -125,9 +125,8 @@ def closest_on_triangle(x, plane, out):
         inside = True
         v, w = vb / (va + vb + vc), vc / (va + vb + vc)
     for i in range(3):
-        out[i] = (
-            plane[3 + i] + v * (plane[6 + i] - plane[3 + i]) + w * (plane[9 + i] - plane[3 + i])
-        )
+        corner_a, corner_b, corner_c = plane[3 + i], plane[6 + i], plane[9 + i]
+        out[i] = corner_a + v * (corner_b - corner_a) + w * (corner_c - corner_a)
     return inside
 
 

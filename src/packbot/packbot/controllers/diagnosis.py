@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, get_args
 
-from roboaccord.contract import AccordError, Array, Fault, Quantity, RobotState
+from roboaccord.contract import FOUND, AccordError, Array, Event, Fault, Quantity, RobotState
 from roboaccord.scenario import Setup, part_of
 
 Verdict = Literal[
@@ -60,6 +60,11 @@ class Detection:
             return f"{self.joint} failed, frozen or loose: found {at}, {since}"
         by = f" ({self.size:.2g})" if self.size else ""
         return f"{self.joint} is {self.kind}{by}: found {at}, {since}"
+
+    @property
+    def event(self) -> Event:
+        """The event that reports it in a run."""
+        return Event(self.time, FOUND + self.kind, self.joint)
 
     @property
     def fault(self) -> Fault | None:

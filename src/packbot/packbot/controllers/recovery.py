@@ -25,17 +25,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract import (
-    FOUND,
-    REFUSED,
-    AccordError,
-    Command,
-    Event,
-    Fault,
-    RobotState,
-    Target,
-    clip_efforts,
-)
+from roboaccord.contract import REFUSED, AccordError, Command, Event, Fault, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
@@ -44,7 +34,7 @@ from packbot.controllers.identified import read_identified
 from packbot.controllers.reach import ReachController
 from packbot.controllers.rest import RestWatch
 from packbot.controllers.tip_servo import TipServo
-from packbot.controllers.torque import FailedTorque, Integral
+from packbot.controllers.torque import FailedTorque, Integral, with_weak_drives
 from packbot.model import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
@@ -59,9 +49,10 @@ LOOSE_SPEED = 0.3
 # s; the arm must be at rest for so long at the end of a path: 3 / GAIN of tip_servo.py
 REST_TIME = 3.0
 # s; after this time at the end of a path it is final, even if the tips still move: 16 times that in
-# which the swing of a loose elbow 2 decays (PATIENCE in rest.py)
+# which the swing of a loose elbow 2 decays (MAX_SWINGING_TIME in rest.py)
 END_TIMEOUT = 50.0
-ARRIVED = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
+# m; tips closer than that to their aim have arrived; half of what a reach allows
+ARRIVAL_DISTANCE = 5e-3
 # rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in REST_TIME
 CREEP_RATE = 1e-4
 _log = logging.getLogger(__name__)
@@ -159,11 +150,13 @@ class RecoveryController:
             _log.warning(str(detection))
             self._update_detected(detection)
         self._decide(detections, earlier_faults, state)
-        command = self._compensated(self._doubts.drive(state, self._follow(state)))
+        command = self._doubts.drive(state, self._follow(state))
+        weak = {d.joint: d.size for d in self.detected.values() if d.kind == "weak"}
+        command = with_weak_drives(self._setup, command, weak) if weak else command
         if self._identified:
             command = self._identified.corrected_command(command, self._setup.effort_limits)
         self._effort = command.effort
-        events = [Event(report.time, FOUND + report.kind, report.joint) for report in detections]
+        events = [detection.event for detection in detections]
         if self.reason and self.recovery is not earlier_recovery:
             events.append(Event(state.time, REFUSED, self.reason))
         return replace(command, findings=tuple(events))
@@ -278,15 +271,5 @@ class RecoveryController:
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
         has_rested = min(elapsed - end, state.time - self._rest.moved) > REST_TIME
-        has_settled = distance < ARRIVED or np.abs(state.qd[:ARM]).max() < CREEP_RATE
+        has_settled = distance < ARRIVAL_DISTANCE or np.abs(state.qd[:ARM]).max() < CREEP_RATE
         self.done = bool((has_rested and has_settled) or elapsed > end + END_TIMEOUT)
-
-    def _compensated(self, command: Command) -> Command:
-        """Return a command with the efforts of weak drives divided by their remaining strength."""
-        weak = [report for report in self.detected.values() if report.kind == "weak"]
-        if not weak:
-            return command
-        effort = np.array(command.effort)
-        for detection in weak:
-            effort[self._setup.joints.index(detection.joint)] /= detection.size
-        return Command(clip_efforts(effort, self._setup.effort_limits))

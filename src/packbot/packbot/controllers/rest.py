@@ -1,11 +1,11 @@
 """Detection of rest: whether the joints that place the hand have stopped.
 
 The controller `recover` (recovery.py) stops the arm when a joint fails, and waits for rest before
-it plans a new path. The arm is at rest when the rates of all these joints have stayed below `STILL`
-for the time `REST`. Noisy rates are averaged first. Camera and wrist are ignored, because they do
-not move the hand.
+it plans a new path. The arm is at rest when the rates of all these joints have stayed below
+`MAX_RESTING_RATE` for the time `MIN_RESTING_TIME`. Noisy rates are averaged first. Camera and wrist
+are ignored, because they do not move the hand.
 
-STILL, SMOOTH, REST and PATIENCE may be tuned. test_packbot_recovery runs the arm to rest.
+The constants may be tuned. test_packbot_recovery runs the arm to rest.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from roboaccord.contract import RobotState
 from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import ARM
 
-STILL = 0.02  # rad/s; twice the noise of measured rates; a joint moves the tips by up to 37 mm/s
+# rad/s; twice the noise of measured rates; a joint moves the tips by up to 37 mm/s
+MAX_RESTING_RATE = 0.02
 # s; time constant of the average of noisy rates, 15 control periods: it divides white noise by
-# sqrt(30), and is half of REST
-SMOOTH = 0.15
+# sqrt(30), and is half of MIN_RESTING_TIME
+RATE_AVERAGING_TIME = 0.15
 # s; rates must be small for this time, as they are also where a swing reverses: for so long if a
-# loose elbow 2, w = 4.3 rad/s, swings by no more than 2 STILL / (0.3 w^2) = 7 mrad.
-REST = 0.3
+# loose elbow 2, w = 4.3 rad/s, swings by no more than 2 MAX_RESTING_RATE / (0.3 w^2) = 7 mrad.
+MIN_RESTING_TIME = 0.3
 # s; an arm that still swings after this time is taken to be at rest. A loose elbow 2 with viscous
 # friction b and inertia I = 0.76 kg m^2 decays in 2 I / b = 3 s, so that 7 % are left.
-PATIENCE = 8.0
+MAX_SWINGING_TIME = 8.0
 
 
 class RestWatch:
@@ -33,14 +34,15 @@ class RestWatch:
 
     Args:
         period: control period [s].
-        noisy: whether the measured rates are averaged over `SMOOTH`.
+        noisy: whether the measured rates are averaged over `RATE_AVERAGING_TIME`.
 
     Attributes:
         moved: time at which the arm last moved [s].
     """
 
     def __init__(self, period: float, *, noisy: bool) -> None:
-        self._weight = period / (period + SMOOTH) if noisy else 1.0  # of the newest rate
+        # Weight of the newest rate in the average.
+        self._weight = period / (period + RATE_AVERAGING_TIME) if noisy else 1.0
         self.reset()
 
     def reset(self) -> None:
@@ -55,13 +57,13 @@ class RestWatch:
     def add(self, state: RobotState) -> None:
         """Add a measured state, and note whether the arm moves in it."""
         self._rate = (1.0 - self._weight) * self._rate + self._weight * state.qd
-        if np.abs(self._rate[:ARM]).max() > STILL:
+        if np.abs(self._rate[:ARM]).max() > MAX_RESTING_RATE:
             self.moved = state.time
 
     def at_rest(self, time: float) -> bool:
-        """Return whether the arm has been at rest for `REST`, however long it has been swinging."""
-        return time - self.moved >= REST
+        """Return whether the arm has been at rest for `MIN_RESTING_TIME`."""
+        return time - self.moved >= MIN_RESTING_TIME
 
     def may_go_on(self, time: float) -> bool:
-        """Return whether the arm is at rest, or still swings after `PATIENCE`."""
-        return self.at_rest(time) or time - self._stopping_since >= PATIENCE
+        """Return whether the arm is at rest, or still swings after `MAX_SWINGING_TIME`."""
+        return self.at_rest(time) or time - self._stopping_since >= MAX_SWINGING_TIME

@@ -49,7 +49,7 @@ class TipServo:
     def __init__(self, arm: FailedArm, period: float, *, uncertain: bool) -> None:
         self._arm, self._period, self._uncertain = arm, period, uncertain
         self.offset = np.zeros(len(JOINTS))
-        self._lean = np.zeros(len(JOINTS))  # mean of q - hang(q), of loose joints [rad]
+        self._lean = np.zeros(len(JOINTS))  # mean of q - hanging_pose(q), of loose joints [rad]
 
     def step(self, q: Array, aim: Array) -> float:
         """Advance by a control period, and return the distance of the tips from their aim [m].
@@ -65,8 +65,8 @@ class TipServo:
         if self._uncertain and not self._arm.faults:
             return distance
         # Loose joints where they will hang, unless they rest on something.
-        if not len(self._arm.propping(q)):
-            hanging = self._arm.hang(q)
+        if not len(self._arm.propping_pairs(q)):
+            hanging = self._arm.hanging_pose(q)
             if self._uncertain:
                 self._lean += self._period / LEAN_TIME * (q - hanging - self._lean)
                 hanging = hanging + self._lean

@@ -22,6 +22,7 @@ AT_STOP may be tuned.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,6 +135,20 @@ class Integral:
         return r + self.sum
 
 
+def with_weak_drives(setup: Setup, command: Command, strengths: Mapping[str, float]) -> Command:
+    """Return a command with the efforts of weak drives divided by their remaining strength.
+
+    Args:
+        setup: robot and scenario, with the effort limits.
+        command: for drives of full strength.
+        strengths: remaining fraction of each weak drive's strength, by the name of its joint.
+    """
+    effort = np.array(command.effort)
+    for joint, strength in strengths.items():
+        effort[setup.joints.index(joint)] /= strength
+    return Command(clip_efforts(effort, setup.effort_limits))
+
+
 class FailedTorque(ComputedTorque):
     """Compute the efforts that track a motion of the active joints [Spong 1994].
 
@@ -190,7 +205,7 @@ class FailedTorque(ComputedTorque):
         at_upper_stop = (arm.upper - q < AT_STOP) & (holding < 0.0)
         loose = arm.loose[~(at_lower_stop | at_upper_stop)[arm.loose]]
         # On a contact: accelerations by J q'' = 0, and l by the equation of the class.
-        pairs = arm.propping(q)
+        pairs = arm.propping_pairs(q)
         if len(pairs) and len(loose):
             jacobian = arm.clearance.witness(q, pairs[:1]).jacobian
             accelerations = -np.linalg.lstsq(jacobian[:, loose], jacobian @ a, rcond=None)[0]

@@ -38,7 +38,7 @@ from packbot.planning.sight import Sight
 REACHED = 0.01
 # m; width of the target for the camera: what fits between the fingers, 60 mm apart
 TARGET_WIDTH = 0.05
-# s; longest duration of a reach: PATIENCE, a path of up to 30 s, and END_TIMEOUT of recovery.py
+# s; longest duration of a reach: MAX_SWINGING_TIME, a path of up to 30 s, and END_TIMEOUT
 LONGEST = 90.0
 # s; the healthy arm's controller has this time at the end of its path: 20 time constants of its
 # default bandwidth
@@ -312,4 +312,4 @@ def _detected_failures(setup: Setup, controller: RecoveryController) -> list[Not
 def _propping_links(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
     """Return the pairs of links on which loose joints rest on a path."""
     pairs = arm.clearance.pair_links
-    return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
+    return {pairs(i) for corner in recovery.corners for i in arm.propping_pairs(corner).tolist()}

@@ -5,8 +5,9 @@ gravity is zero, on a contact, or at its stop. The torque of gravity about a joi
 is A sin(q - s), with the stable equilibrium s; two torques a quarter turn apart give A and s. A
 loose joint falls towards s, in steps that are checked for contact.
 
-GAP must equal the margin of the contact law (0.5 mm). The other constants trade time against missed
-equilibria and may be tuned. test_packbot_recovery compares equilibria with energies and runs.
+CONTACT_GAP must equal the margin of the contact law (0.5 mm). The other constants trade time
+against missed equilibria and may be tuned. test_packbot_recovery compares equilibria with energies
+and runs.
 """
 
 from __future__ import annotations
@@ -25,30 +26,35 @@ from packbot.planning.reaching import ARM
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import RESERVE
 
-GAP = 5e-4  # m; gap at which a loose joint rests on a contact: the margin of the contact law
+# Falls of loose joints:
+CONTACT_GAP = 5e-4  # m; gap at which a loose joint rests on a contact: margin of the contact law
 # rad; steps in which a fall is checked for contact; the tips move by up to 37 mm, less than the
 # thickness of a tube, 50 to 60 mm.
-FALL = 0.02
-FINE = 1e-4  # rad; accuracy of the angle at a contact; the tips move by 0.2 mm, less than GAP
+FALL_STEP = 0.02
+# rad; accuracy of the angle at a contact; the tips move by 0.2 mm, less than CONTACT_GAP
+CONTACT_ANGLE_ACCURACY = 1e-4
 # rad; bound of the angle by which a contact may push a loose joint at once: 11 times the angle by
-# which a joint turns in a step of a path (failed_planner.py, SWING)
-LIFT = 0.3
-WEIGHTLESS = 1e-9  # N m; smaller torques of gravity, of up to 70 N m, are rounding
-# rad; a loose joint this close to its stable equilibrium hangs there: far above the round-off of
-# `hang`, and 2 mm at the tips
-HANGING = 1e-3
-# N m; a loose joint with a smaller torque of gravity is taken to hang: against its viscous friction
-# it would fall at 0.04 rad/s. Others have 0.5 N m (tilt) to 24 N m (shoulder), medians of poses.
-LIGHT = 0.02
-# Usable fraction of the effort limits if the arm leans on something, and may slide: our choice, for
-# the share that contacts bear is estimated without friction.
-LEANING = 0.5
-# rad; distance of a loose joint from its unstable equilibrium: four times the 0.05 rad by which it
-# leans while it follows (recovery.py, LOOSE_SPEED)
-TIPPING = 0.2
+# which a joint turns in a step of a path (failed_planner.py, MAX_FALL)
+MAX_PUSH_ANGLE = 0.3
 # Bound of the rounds over several loose joints until all rest, should they push each other on;
 # a single one takes one round
-ROUNDS = 30
+MAX_ROUNDS = 30
+
+# Equilibria of loose joints. A torque of gravity below TORQUE_ROUNDOFF is zero, and has no
+# equilibrium; one below BALANCED_TORQUE is small, since the joint is near its equilibrium.
+TORQUE_ROUNDOFF = 1e-9  # N m; torques of gravity, of up to 70 N m, are known to this
+# rad; a loose joint this close to its stable equilibrium hangs there: far above the round-off of
+# `hanging_pose`, and 2 mm at the tips
+HANGING_ANGLE = 1e-3
+# N m; a loose joint with a smaller torque of gravity is taken to hang: against its viscous friction
+# it would fall at 0.04 rad/s. Others have 0.5 N m (tilt) to 24 N m (shoulder), medians of poses.
+BALANCED_TORQUE = 0.02
+# Usable fraction of the effort limits if the arm leans on something, and may slide: our choice, for
+# the share that contacts bear is estimated without friction.
+LEANING_RESERVE = 0.5
+# rad; smallest distance of a loose joint from its unstable equilibrium: four times the 0.05 rad by
+# which it leans while it follows (recovery.py, LOOSE_SPEED)
+MIN_TIPPING_ANGLE = 0.2
 
 
 class FailedArm:
@@ -64,6 +70,9 @@ class FailedArm:
         watch: if not 0, a point at this distance [m] before the lens replaces the finger tips.
 
     Attributes:
+        setup, faults: as given.
+        kinematics: position of the finger tips, or of the point before the lens, and its Jacobian.
+        clearance: distances between the hulls of arm, chassis and obstacles.
         frozen, loose, active: indices of the joints of each kind.
         lower, upper: limits of the angles (7,) [rad]; both are the angle of a frozen joint.
         efforts: effort limits of the joints (7,) [N m].
@@ -120,15 +129,18 @@ class FailedArm:
         turned = q.copy()
         turned[joint] += 0.5 * np.pi
         sine, cosine = self.gravity(q)[joint], self.gravity(turned)[joint]
-        size = float(np.hypot(sine, cosine))
-        return (float(np.arctan2(sine, cosine)) if size > WEIGHTLESS else 0.0), size
+        amplitude = float(np.hypot(sine, cosine))
+        angle_past = float(np.arctan2(sine, cosine)) if amplitude > TORQUE_ROUNDOFF else 0.0
+        return angle_past, amplitude
 
-    def hang(self, q: Array) -> Array:
+    def hanging_pose(self, q: Array) -> Array:
         """Return the angles (7,) with loose joints in equilibrium or at a stop, without contact."""
-        return self._settled(q, self._swings)[0]
+        return self._settled(q, self._swing_down)[0]
 
-    def rest(self, q: Array) -> Array | None:
-        """Return where loose joints come to rest while the others are held.
+    def resting_pose(self, q: Array) -> Array | None:
+        """Return the angles (7,) at which loose joints come to rest, on contacts, too.
+
+        The other joints are held.
 
         Args:
             q: angles (7,) [rad] from which they fall. If a loose link overlaps something, it is
@@ -137,8 +149,8 @@ class FailedArm:
         Returns:
             angles (7,) [rad]; None if moving loose joints cannot end an overlap.
         """
-        rest, is_settled = self._settled(q, self._fall)
-        return rest if is_settled else None
+        resting, is_settled = self._settled(q, self._fall)
+        return resting if is_settled else None
 
     def _settled(self, q: Array, move: Callable[[Array, int], bool]) -> tuple[Array, bool]:
         """Return the angles (7,) after moving loose joints in turn, and whether all rest.
@@ -146,15 +158,15 @@ class FailedArm:
         `move` moves one joint in an array of angles (7,), and returns whether it succeeded.
         """
         q = q.copy()
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             before = q[self.loose]
             if not all(move(q, joint) for joint in self.loose.tolist()):
                 return q, False
-            if len(self.loose) < 2 or np.abs(q[self.loose] - before).max() < FINE:
+            if len(self.loose) < 2 or np.abs(q[self.loose] - before).max() < CONTACT_ANGLE_ACCURACY:
                 return q, True
         return q, False
 
-    def _swings(self, q: Array, joint: int) -> bool:
+    def _swing_down(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to its equilibrium or stop, without contact; return True."""
         q[joint] = self._bottom(q, joint)
         return True
@@ -167,45 +179,65 @@ class FailedArm:
     def _fall(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to where it comes to rest; return False if it cannot be clear.
 
-        `clear` is the last angle without contact, `contact` one with contact; the angle of the
-        contact is found between them by bisection.
+        `clear_angle` is the last angle without contact, `contact_angle` one with contact; the angle
+        of the contact is found between them by bisection.
         """
-        bottom, start = self._bottom(q, joint), float(q[joint])
-
-        def touches(angle: float) -> bool:
-            """Set the angle of the joint, and return whether anything touches."""
-            q[joint] = angle
-            return self.clearance.touches(q, GAP)
-
-        if touches(start):
-            contact, clear = start, _lifted(touches, start, bottom)
-            if clear is None:
+        start, bottom = float(q[joint]), self._bottom(q, joint)
+        if self._touches_at(q, joint, start):
+            contact_angle, clear_angle = start, self._pushed_angle(q, joint, bottom)
+            if clear_angle is None:
                 return False
         else:
-            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL) + 2).tolist()
-            first = next((i for i in range(1, len(angles)) if touches(angles[i])), None)
+            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL_STEP) + 2).tolist()
+            touching = (i for i in range(1, len(angles)) if self._touches_at(q, joint, angles[i]))
+            first = next(touching, None)
             if first is None:
                 return True
-            clear, contact = angles[first - 1], angles[first]
-        while abs(contact - clear) > FINE:
-            middle = 0.5 * (clear + contact)
-            clear, contact = (clear, middle) if touches(middle) else (middle, contact)
-        q[joint] = clear
+            clear_angle, contact_angle = angles[first - 1], angles[first]
+        while abs(contact_angle - clear_angle) > CONTACT_ANGLE_ACCURACY:
+            middle = 0.5 * (clear_angle + contact_angle)
+            if self._touches_at(q, joint, middle):
+                contact_angle = middle
+            else:
+                clear_angle = middle
+        q[joint] = clear_angle
         return True
 
-    def hanging(self, q: Array) -> Index:
-        """Return the indices of loose joints in equilibrium without contact, if gravity acts."""
-        swings = [(i, *self.swing(q, i)) for i in self.loose.tolist()]
-        return _indices(i for i, past, size in swings if abs(past) < HANGING and size > WEIGHTLESS)
+    def _pushed_angle(self, q: Array, joint: int, bottom: float) -> float | None:
+        """Return the first clear angle [rad] of a loose joint that is pushed out of a contact.
 
-    def holding(self, q: Array) -> Array:
+        It is pushed away from its equilibrium `bottom` [rad], or in either direction if it is near
+        it. None if the contact reaches beyond MAX_PUSH_ANGLE.
+        """
+        start = float(q[joint])
+        up = -1.0 if bottom > start else 1.0
+        directions = (up, -up) if abs(bottom - start) < FALL_STEP else (up,)
+        for step in np.arange(FALL_STEP, MAX_PUSH_ANGLE, FALL_STEP).tolist():
+            for direction in directions:
+                if not self._touches_at(q, joint, start + direction * step):
+                    return float(q[joint])
+        return None
+
+    def _touches_at(self, q: Array, joint: int, angle: float) -> bool:
+        """Set the angle [rad] of a joint in `q`, and return whether anything touches."""
+        q[joint] = angle
+        return self.clearance.touches(q, CONTACT_GAP)
+
+    def hanging_joints(self, q: Array) -> Index:
+        """Return the indices of loose joints in equilibrium without contact, if gravity acts."""
+        swings = np.array([self.swing(q, joint) for joint in self.loose.tolist()]).reshape(-1, 2)
+        angles_past, amplitudes = swings.T
+        hangs = (np.abs(angles_past) < HANGING_ANGLE) & (amplitudes > TORQUE_ROUNDOFF)
+        return np.asarray(self.loose[hangs])
+
+    def holding_efforts(self, q: Array) -> Array:
         """Return the efforts (7,) [N m] that hold the arm at rest, against gravity and contacts.
 
         The torque of gravity on a loose joint is balanced by the forces of contacts, or by its
         stop.
         """
         efforts = self.gravity(q)
-        pairs = self.propping(q)
+        pairs = self.propping_pairs(q)
         # Contact forces l >= 0 by J_p^T l = g_p of the loose joints p, with gravity's torques g.
         if len(pairs):
             jacobian = self.clearance.witness(q, pairs).jacobian
@@ -214,11 +246,11 @@ class FailedArm:
         efforts[self.loose] = 0.0
         return efforts
 
-    def propping(self, q: Array) -> Index:
+    def propping_pairs(self, q: Array) -> Index:
         """Return the indices of the pairs of hulls on which loose joints rest (k,)."""
-        if not len(self.loose) or not (np.abs(self.gravity(q)[self.loose]) > LIGHT).any():
+        if not len(self.loose) or not (np.abs(self.gravity(q)[self.loose]) > BALANCED_TORQUE).any():
             return _indices(())
-        near = self.clearance.near(q, 3.0 * GAP)
+        near = self.clearance.near(q, 3.0 * CONTACT_GAP)
         return near[(self.clearance.reaches[near][:, self.loose] > 0.0).any(axis=1)]
 
     def bears(self, q: Array) -> bool:
@@ -227,11 +259,11 @@ class FailedArm:
         Efforts must stay below a fraction of their limits, a smaller one if the arm leans on a
         contact, which may slide.
         """
-        reserve = LEANING if len(self.propping(q)) else RESERVE
-        if (np.abs(self.holding(q)) > reserve * self.efforts)[self.active].any():
+        reserve = LEANING_RESERVE if len(self.propping_pairs(q)) else RESERVE
+        if (np.abs(self.holding_efforts(q)) > reserve * self.efforts)[self.active].any():
             return False
         placing = [i for i in self.loose.tolist() if i < ARM]
-        return all(abs(self.swing(q, i)[0]) < np.pi - TIPPING for i in placing)
+        return all(abs(self.swing(q, i)[0]) < np.pi - MIN_TIPPING_ANGLE for i in placing)
 
     def sees(self, q: Array) -> bool:
         """Return whether the camera sees the point that it has to look at."""
@@ -244,13 +276,13 @@ class FailedArm:
         active joints a. One on a contact keeps the gap. One at a stop stays. Units: [m/rad].
         """
         jacobian = self.kinematics.jacobian("tip", q)[:3].copy()  # of the velocity
-        hanging = self.hanging(q)
+        hanging = self.hanging_joints(q)
         if len(hanging):
             model, data = self._model, self._data
             slopes = pin.computeGeneralizedGravityDerivatives(model, data, q)[hanging]
             follow = -np.linalg.solve(slopes[:, hanging], slopes[:, self.active])
             jacobian[:, self.active] += jacobian[:, hanging] @ follow
-        pairs = self.propping(q)
+        pairs = self.propping_pairs(q)
         if len(pairs):
             gradient = self.clearance.witness(q, pairs[:1]).jacobian[0]  # of the gap
             leaning = self.loose[np.abs(gradient[self.loose]).argmax()]
@@ -258,19 +290,6 @@ class FailedArm:
                 jacobian -= np.outer(jacobian[:, leaning] / gradient[leaning], gradient)
         jacobian[:, np.concatenate([self.frozen, self.loose])] = 0.0
         return jacobian
-
-
-def _lifted(touches: Callable[[float], bool], start: float, bottom: float) -> float | None:
-    """Return the first clear angle [rad] from a start upwards, away from the equilibrium `bottom`.
-
-    Near the equilibrium it is sought in either direction. None if a contact reaches beyond LIFT.
-    """
-    up = -1.0 if bottom > start else 1.0
-    steps = np.arange(FALL, LIFT, FALL)
-    angles = [start + up * step for step in steps]
-    if abs(bottom - start) < FALL:
-        angles = [start + side * step for step in steps for side in (up, -up)]
-    return next((angle for angle in angles if not touches(angle)), None)
 
 
 def _indices(joints: Iterable[int]) -> Index:

@@ -15,23 +15,24 @@ import numpy as np
 from roboaccord.contract import Array
 
 from packbot.model.parameters import check_limits
-from packbot.planning.failed_arm import GAP, FailedArm
+from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 
 # With the first four, 98 % of the targets are recovered to which an independent planner with a tree
 # of 1,000 points finds a path (docs/packbot_recovery.md); time grows with each.
 # Number of samples of a search by RRT-Connect; in `shelf`, with more obstacles, one takes some 600.
-TRIES = 1500
+MAX_SAMPLES = 1500
 TREE_SAMPLES = 1000  # number of samples of a tree of equilibria
-BRANCHES = 12  # number of nearest nodes of a tree from which a goal is tried
-SHORTCUTS = 40  # number of shortcuts on a path; in `shelf` more of them gained nothing (rrt.py)
+MAX_BRANCHES = 12  # number of nearest nodes of a tree from which a goal is tried
+# Number of shortcuts on a path; in `shelf` more of them gained nothing (rrt.py)
+SHORTCUT_COUNT = 40
 # rad; bound of the motion of a loose joint in one step; more is a fall. In a step of MARGIN a joint
 # of the pitch turns by at most 0.02 / 0.76 rad, and a hanging one follows by as much.
-SWING = 0.15
+MAX_FALL = 0.15
 # rad; poses whose angles differ by less are the same; the servo of the tips makes up for it, up to
 # MOST_OFFSET = 0.15 rad (tip_servo.py)
-SAME_POSE = 0.02
+SAME_POSE_ANGLE = 0.02
 
 
 class FailedPlanner(Planner):
@@ -44,7 +45,7 @@ class FailedPlanner(Planner):
 
     def __init__(self, arm: FailedArm, *, margin: float = MARGIN) -> None:
         super().__init__(arm.setup, margin=margin, clearance=arm.clearance)
-        self.arm, self.tries, self.searches, self.shortcuts = arm, TRIES, 1, SHORTCUTS
+        self.arm, self.tries, self.searches, self.shortcuts = arm, MAX_SAMPLES, 1, SHORTCUT_COUNT
         self._lower, self._upper = arm.lower, arm.upper
         self._close = set[tuple[str, str]]()  # pairs of links that may be closer than the margin
         self._leaning = arm.loose[arm.loose < ARM]
@@ -78,7 +79,7 @@ class FailedPlanner(Planner):
         """Return the corners (7,) [rad] of a path from a tree's root to a goal, or None."""
         self._allow(tree[0], goal)
         distances = np.abs(tree.nodes - goal)[:, :ARM] @ self._weights
-        for i in distances.argsort(kind="stable")[:BRANCHES].tolist():
+        for i in distances.argsort(kind="stable")[:MAX_BRANCHES].tolist():
             end = self.walk(tree[i], goal)
             if self.are_same(end, goal):
                 return [*tree.path(i), end]
@@ -105,7 +106,7 @@ class FailedPlanner(Planner):
     def is_free(self, q: Array) -> bool:
         """Return whether a pose keeps the margin, and the active joints can hold it."""
         touches = self.clearance.touches
-        if touches(q, self.margin) and touches(q, 0.5 * GAP):
+        if touches(q, self.margin) and touches(q, 0.5 * CONTACT_GAP):
             return False
         return self.links_near(q) <= self._close and self.arm.bears(q)
 
@@ -116,8 +117,8 @@ class FailedPlanner(Planner):
         increment[self.arm.active] = ((b - a) / max(count, 1))[self.arm.active]
         q = a
         for _ in range(count):
-            rest = self.arm.rest(q + increment)
-            if rest is None or np.abs(rest - q)[:ARM].max() > SWING or not self.is_free(rest):
+            rest = self.arm.resting_pose(q + increment)
+            if rest is None or np.abs(rest - q)[:ARM].max() > MAX_FALL or not self.is_free(rest):
                 return q
             q = rest
         return q
@@ -136,8 +137,8 @@ class FailedPlanner(Planner):
         return self.are_same(self.walk(a, b), b)
 
     def are_same(self, a: Array, b: Array) -> bool:
-        """Return whether two poses (7,) agree within `SAME_POSE`, except camera and wrist."""
-        return bool(np.abs(a - b)[:ARM].max() < SAME_POSE)
+        """Return whether two poses (7,) agree within `SAME_POSE_ANGLE`, except camera and wrist."""
+        return bool(np.abs(a - b)[:ARM].max() < SAME_POSE_ANGLE)
 
     def _check(self, name: str, q: Array) -> None:
         """Refuse a pose (7,) outside the limits; those that are close at the ends are allowed."""

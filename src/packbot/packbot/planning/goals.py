@@ -20,31 +20,31 @@ import numpy as np
 from roboaccord.contract import Array, Index
 
 from packbot.model.parameters import JOINTS
-from packbot.planning.failed_arm import WEIGHTLESS, FailedArm
+from packbot.planning.failed_arm import TORQUE_ROUNDOFF, FailedArm
 from packbot.planning.reaching import ARM
 
 # Measured on eight targets, with elbow 1 frozen and with elbow 2 loose. "Poses" are those at the
 # targets that the joints can hold without contact, 37 and 2.
 # Number of poses that are drawn: 16,000 reach the same targets, 500 one less with the loose joint.
-POSES = 4000
+POSE_COUNT = 4000
 # Number of poses that are drawn with loose joints resting on contacts: with 50, 300 and 1,500,
 # which take 0.2, 0.4 and 1.1 s, there are poses at 0, 2 and 1 of the targets.
-PROPPED = 300
+PROPPED_POSE_COUNT = 300
 # Number of nearest poses that are refined, of those drawn and of the others each: 10, 40 and 160
 # give 29, 37 and 44 poses, and 0, 2 and 3, which take 0.07, 0.46 and 1.3 s a target.
-SEEDS = 40
+SEED_COUNT = 40
 NEAR = 5e-3  # m; a target is reached within this distance, half of what a reach allows
 EXACT = 1e-5  # m; the iterations end when one brings the tips nearer by less, 1/500 of NEAR
-ITERATIONS = 30  # bound of the number of iterations; 10 and 100 give the same poses
+MAX_ITERATIONS = 30  # bound of the number of iterations; 10 and 100 give the same poses
 # rad; bound of the change of an angle in an iteration, for the Jacobian changes, too: with 0.1, 0.3
 # and 1 there are 33, 37 and 38 poses, and 1, 2 and 6.
-MOST_TURN = 0.3
+MAX_ANGLE_CHANGE = 0.3
 # m; damps motions that move the tips by less than 1 mm/rad: 1e-5 gives the same poses, 0.03 gives
 # 26 and 2.
 DAMPING = 1e-3
 # rad; poses whose angles differ by less are the same: 1e-3 gives 56 and 3, most of them twins, 0.1
 # 26 and 2
-SAME_ANGLE = 1e-2
+SAME_POSE_ANGLE = 1e-2
 
 
 class Goals:
@@ -65,15 +65,16 @@ class Goals:
     def __init__(self, arm: FailedArm, present: Array, seed: int = 0) -> None:
         self.arm = arm
         rng = np.random.default_rng(seed)
-        drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSES, 1))
+        drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSE_COUNT, 1))
         moving = [i for i in arm.active.tolist() if i < ARM]
-        drawn[:, moving] = rng.uniform(arm.lower[moving], arm.upper[moving], (POSES, len(moving)))
-        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > WEIGHTLESS]
-        self.drawn = np.array([arm.hang(q) for q in drawn]) if self.heavy else drawn
+        lower, upper = arm.lower[moving], arm.upper[moving]
+        drawn[:, moving] = rng.uniform(lower, upper, (POSE_COUNT, len(moving)))
+        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > TORQUE_ROUNDOFF]
+        self.drawn = np.array([arm.hanging_pose(q) for q in drawn]) if self.heavy else drawn
         self.q, self.tips = np.empty((0, len(JOINTS))), np.empty((0, 3))
         self.extend(self.drawn)
         if self.heavy:
-            self.extend(self._fallen(drawn[:PROPPED], rng))
+            self.extend(self._fallen(drawn[:PROPPED_POSE_COUNT], rng))
 
     def extend(self, poses: Iterable[Array]) -> None:
         """Add poses (7,) [rad] from which the search may begin."""
@@ -86,8 +87,8 @@ class Goals:
         arm = self.arm
         for q in drawn:
             q[self.heavy] = rng.uniform(arm.lower[self.heavy], arm.upper[self.heavy])
-            rest = None if arm.clearance.touches(q) else arm.rest(q)
-            if rest is not None and len(arm.propping(rest)):
+            rest = None if arm.clearance.touches(q) else arm.resting_pose(q)
+            if rest is not None and len(arm.propping_pairs(rest)):
                 yield rest
 
     def near(self, target: Array, present: Array) -> Iterator[Array]:
@@ -100,7 +101,7 @@ class Goals:
         refined = list[Array]()
         for q in [present, *self.seeds(target)]:
             pose = self.refine(q, target)
-            if all(np.abs(pose - other)[:ARM].max() > SAME_ANGLE for other in refined):
+            if all(np.abs(pose - other)[:ARM].max() > SAME_POSE_ANGLE for other in refined):
                 refined.append(pose)
                 yield pose
 
@@ -124,11 +125,12 @@ class Goals:
     def _nearest(self, distances: Array) -> Index:
         """Return the indices of the poses with the smallest distances (k,).
 
-        `SEEDS` of those drawn, and as many of the others.
+        `SEED_COUNT` of those drawn, and as many of the others.
         """
         count = len(self.drawn)
         order = distances.argsort(kind="stable")
-        return np.concatenate([order[order < count][:SEEDS], order[order >= count][:SEEDS]])
+        drawn, others = order[order < count], order[order >= count]
+        return np.concatenate([drawn[:SEED_COUNT], others[:SEED_COUNT]])
 
     def refine(self, q: Array, target: Array) -> Array:
         """Return the angles (7,) [rad] to which damped least squares leads from q to a target.
@@ -136,8 +138,8 @@ class Goals:
         A pose in which loose joints rest on a contact is refined only as long as they do.
         """
         arm, best, smallest = self.arm, q, np.inf
-        is_propped = len(arm.propping(q)) > 0
-        for _ in range(ITERATIONS):
+        is_propped = len(arm.propping_pairs(q)) > 0
+        for _ in range(MAX_ITERATIONS):
             error = target - arm.kinematics.tip(q)
             distance = float(np.linalg.norm(error))
             if distance >= smallest - EXACT:
@@ -147,14 +149,14 @@ class Goals:
             jacobian = arm.tip_jacobian(q)
             jacobian[:, ((q <= arm.lower) & (jacobian.T @ error < 0.0))] = 0.0
             jacobian[:, ((q >= arm.upper) & (jacobian.T @ error > 0.0))] = 0.0
-            # dq = J^T (J J^T + DAMPING^2)^-1 e, bounded by MOST_TURN.
+            # dq = J^T (J J^T + DAMPING^2)^-1 e, bounded by MAX_ANGLE_CHANGE.
             damped = jacobian @ jacobian.T + DAMPING**2 * np.eye(3)
             step = jacobian.T @ np.linalg.solve(damped, error)
-            step *= min(1.0, MOST_TURN / max(float(np.abs(step).max()), MOST_TURN))
+            step *= min(1.0, MAX_ANGLE_CHANGE / max(float(np.abs(step).max()), MAX_ANGLE_CHANGE))
             q = np.clip(q + step, arm.lower, arm.upper)
             # Loose joints follow.
             if self.heavy:
-                rest = arm.rest(q) if is_propped else arm.hang(q)
+                rest = arm.resting_pose(q) if is_propped else arm.hanging_pose(q)
                 if rest is None:
                     break
                 q = rest

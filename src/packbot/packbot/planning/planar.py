@@ -20,26 +20,37 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
-LOWER, UPPER, RATE, EFFORT = range(4)  # rows of bounds (4, 3): angles [rad], rates, efforts
+JOINT_COUNT, INPUT_COUNT = 3, 2
+STATE_SIZE = 2 * JOINT_COUNT  # x[:JOINT_COUNT] are the angles, x[JOINT_COUNT:] their rates
+# Jacobians have a column for each entry of the state, then one for each input; those of residuals
+# have the residuals themselves in a last column.
+VALUE_COLUMN = STATE_SIZE + INPUT_COUNT
+# Rows of the bounds (4, 3): angles [rad], largest rates [rad/s] and efforts [N m].
+LOWER_ANGLE, UPPER_ANGLE, MAX_RATE, MAX_EFFORT = range(4)
 # Residuals, by the index of the first of each sort: two accelerations, three excesses each of
-# angles, rates and efforts, two of heights, one of a return to the spring, one behind link 1.
-ACCELERATIONS, ANGLES, RATES, EFFORTS, HEIGHTS, RETURN, HIDDEN = 0, 2, 5, 8, 11, 13, 14
-RESIDUALS = 15  # number of residuals
+# angles, rates and efforts over their bounds, two lacks of height.
+ACCELERATIONS, ANGLE_EXCESSES, RATE_EXCESSES, EFFORT_EXCESSES, HEIGHT_LACKS = 0, 2, 5, 8, 11
+# The last two residuals: speed of a return to the spring, and how far the tips are behind link 1.
+RETURN_SPEED, TIP_BEHIND = 13, 14
+RESIDUAL_COUNT = 15
 # m; smallest distance of the finger tips from the axis of link 1: the radius of its tube, 0.03,
 # half the width of the hand, 0.06, and 0.03 to spare
-BEHIND = 0.12
+MIN_TIP_DISTANCE = 0.12
 # rad; if elbow 2 is bent by more, the tips can be behind link 1; bent by less, link 3 nearly
 # continues link 2
-BENT = 0.5
-# rad; so near to the spring, fast returns of the loose joint are penalised: ten times as far as its
-# weight presses the spring in. With 0.1, and BENT 0.8, a plan is found as well (measured).
-CUSHION = 0.05
+MIN_BENT_ANGLE = 0.5
+# rad; this near to the spring, fast returns of the loose joint are penalised: ten times as far as
+# its weight presses the spring in. With 0.1, and MIN_BENT_ANGLE 0.8, a plan is found as well
+# (measured).
+CUSHION_ANGLE = 0.05
 # N m/rad, s/rad; stiffness and damping of the one-sided spring. The weight of link 3, up to 14 N m,
 # presses it in by 5 mrad; on 0.76 kg m^2 it swings at 63 rad/s, slowly enough for Runge-Kutta steps
-# of 20 ms (1.26 of the 2.83 at which they become unstable). It lets go at a rate of 1 / DAMPING.
-# With 1000 and 0.3 a plan is found as well (measured).
-SPRING, DAMPING = 3000.0, 1.0
-SMALL = 1e-6  # step of forward differences, near the square root of round-off
+# of 20 ms (1.26 of the 2.83 at which they become unstable). It lets go at a rate of
+# 1 / SPRING_DAMPING. With 1000 and 0.3 a plan is found as well (measured).
+SPRING_STIFFNESS, SPRING_DAMPING = 3000.0, 1.0
+DIFFERENCE_STEP = (
+    1e-6  # rad, rad/s, rad/s^2; step of forward differences, near the square root of round-off
+)
 
 
 class PlanarModel(NamedTuple):
@@ -69,13 +80,12 @@ class PlanarModel(NamedTuple):
 
 
 class Penalties(NamedTuple):
-    """Weights of the residuals, and the sizes by which heights are judged.
+    """Factors on the residuals of each sort.
 
     Attributes:
-        acceleration, rate, angle, effort, height: factors on the residuals of each.
-        shoulder: height of the shoulder [m].
-        floor: least height of elbow 2 and of the finger tips [m].
-        last_link: length from elbow 2 to the finger tips [m].
+        acceleration: of the active joints [s^2/rad].
+        rate, angle, effort: of excesses over the bounds [s/rad, 1/rad, 1/(N m)].
+        height: of lacks of height, and of tips behind link 1 [1/m].
     """
 
     acceleration: float
@@ -83,8 +93,19 @@ class Penalties(NamedTuple):
     angle: float
     effort: float
     height: float
+
+
+class Heights(NamedTuple):
+    """Sizes by which the heights of elbow 2 and of the finger tips are judged.
+
+    Attributes:
+        shoulder: height of the shoulder [m].
+        smallest: smallest height of elbow 2 and of the finger tips [m].
+        last_link: length from elbow 2 to the finger tips [m].
+    """
+
     shoulder: float
-    floor: float
+    smallest: float
     last_link: float
 
 
@@ -93,8 +114,9 @@ class PlanarProblem(NamedTuple):
 
     Attributes:
         model: of the links.
-        bounds: of angles, rates and efforts, in the rows LOWER to EFFORT (4, 3).
-        penalties: weights of the residuals.
+        bounds: of angles, rates and efforts, in the rows LOWER_ANGLE to MAX_EFFORT (4, 3).
+        penalties: factors on the residuals.
+        heights: sizes by which heights are judged.
         loose: index of the loose joint, 0 to 2.
         period: duration of a step [s].
     """
@@ -102,62 +124,71 @@ class PlanarProblem(NamedTuple):
     model: PlanarModel
     bounds: Array
     penalties: Penalties
+    heights: Heights
     loose: int
     period: float
 
 
 @kernel
-def linearise(problem, states, inputs, step_slopes, residuals):
-    """Compute Jacobians by state and input, of steps and of residuals, along a trajectory.
+def linearise(problem, states, inputs):
+    """Return Jacobians by state and input, of steps and of residuals, along a trajectory.
 
-    By forward differences. The first 6 columns are by the state, the next 2 by the input; the
-    residuals themselves are in the last column.
+    By forward differences. Columns are by the state, then by the input; the residuals themselves
+    are in VALUE_COLUMN.
 
     Args:
         problem: as `PlanarProblem`.
         states, inputs: of the trajectory (n + 1, 6), (n, 2).
-        step_slopes: filled with the Jacobians of the steps (n, 6, 8).
-        residuals: filled with those of the residuals, and the residuals (n, 15, 9).
+
+    Returns:
+        the Jacobians of the steps (n, 6, 8); those of the residuals, and the residuals (n, 15, 9).
     """
-    model, _, _, loose, period = problem
+    model, loose, period = problem.model, problem.loose, problem.period
+    step_slopes = np.empty((len(inputs), STATE_SIZE, VALUE_COLUMN))
+    residuals = np.empty((len(inputs), RESIDUAL_COUNT, VALUE_COLUMN + 1))
     for k in range(len(inputs)):
         end = rk4_step(model, loose, period, states[k], inputs[k])
-        residual(problem, states[k], inputs[k], residuals[k, :, 8])
-        for j in range(8):
+        values = residuals[k, :, VALUE_COLUMN]
+        residual(problem, states[k], inputs[k], values)
+        for j in range(VALUE_COLUMN):
             x, u = states[k].copy(), inputs[k].copy()
-            if j < 6:
-                x[j] += SMALL
+            if j < STATE_SIZE:
+                x[j] += DIFFERENCE_STEP
             else:
-                u[j - 6] += SMALL
-            step_slopes[k, :, j] = (rk4_step(model, loose, period, x, u) - end) / SMALL
+                u[j - STATE_SIZE] += DIFFERENCE_STEP
+            step_slopes[k, :, j] = (rk4_step(model, loose, period, x, u) - end) / DIFFERENCE_STEP
             residual(problem, x, u, residuals[k, :, j])
-            residuals[k, :, j] = (residuals[k, :, j] - residuals[k, :, 8]) / SMALL
+            residuals[k, :, j] = (residuals[k, :, j] - values) / DIFFERENCE_STEP
+    return step_slopes, residuals
 
 
 @kernel
-def rollout(problem, states, inputs, gains, changes, new_states, new_inputs):
-    """Simulate the inputs u + change + gain (x' - x) of a trajectory x, u; return the cost.
+def rollout(problem, states, inputs, gains, changes):
+    """Simulate the inputs u + change + gain (x' - x), which change a trajectory x, u.
 
     Args:
         problem: as `PlanarProblem`.
         states, inputs: x and u (n + 1, 6), (n, 2).
         gains: of the feedback (n, 2, 6).
         changes: of the inputs (n, 2).
-        new_states: x' (n + 1, 6); the first one is given, the others are filled.
-        new_inputs: filled (n, 2).
+
+    Returns:
+        the cost, the states x' (n + 1, 6) from the same start, and the inputs (n, 2).
     """
-    model, _, _, loose, period = problem
-    cost, r = 0.0, np.empty(RESIDUALS)
+    model, loose, period = problem.model, problem.loose, problem.period
+    cost, r = 0.0, np.empty(RESIDUAL_COUNT)
+    new_states, new_inputs = np.empty_like(states), np.empty_like(inputs)
+    new_states[0] = states[0]
     for k in range(len(inputs)):
-        for i in range(2):
+        for i in range(INPUT_COUNT):
             new_inputs[k, i] = inputs[k, i] + changes[k, i]
-            for j in range(6):
+            for j in range(STATE_SIZE):
                 new_inputs[k, i] += gains[k, i, j] * (new_states[k, j] - states[k, j])
         residual(problem, new_states[k], new_inputs[k], r)
-        for i in range(RESIDUALS):
+        for i in range(RESIDUAL_COUNT):
             cost += 0.5 * period * r[i] * r[i]
         new_states[k + 1] = rk4_step(model, loose, period, new_states[k], new_inputs[k])
-    return cost
+    return cost, new_states, new_inputs
 
 
 @kernel
@@ -181,36 +212,39 @@ def inverse_dynamics(model, x, a, tau):
     This is the recursive Newton-Euler method in the plane. A vector (x forward, z up) is a complex
     number; exp(i theta) is the direction of a link, mu its mass times its centre from the joint.
     """
-    lengths, masses, moments, inertias, viscous, armature, _, _, gravity = model
-    theta, omega, alpha = 0.0, 0.0, 0.0
+    lengths, moments = model.lengths, model.moments
+    theta = omega = alpha = 0.0  # angle, rate and acceleration of a link
     joint_acc = np.empty(4, dtype=np.complex128)  # accelerations of the joints, plus gravity
     turn, direction = np.empty(3, dtype=np.complex128), np.empty(3, dtype=np.complex128)
-    spin = np.empty(3)
+    spin = np.empty(JOINT_COUNT)  # angular accelerations of the links [rad/s^2]
     # Outward: accelerations. The end of a link of length l accelerates by l (i alpha - omega^2)
     # exp(i theta) relative to its joint.
-    joint_acc[0] = 1j * gravity
-    for k in range(3):
-        theta, omega, alpha = theta + x[k], omega + x[3 + k], alpha + a[k]
-        turn[k], direction[k], spin[k] = 1j * alpha - omega * omega, np.exp(1j * theta), alpha
+    joint_acc[0] = 1j * model.gravity
+    for k in range(JOINT_COUNT):
+        theta, omega, alpha = theta + x[k], omega + x[JOINT_COUNT + k], alpha + a[k]
+        turn[k] = 1j * alpha - omega * omega
+        direction[k] = np.exp(1j * theta)
+        spin[k] = alpha
         joint_acc[k + 1] = joint_acc[k] + lengths[k] * turn[k] * direction[k]
     # Inward: forces and moments at the joints. Im(conj(r) F) is the moment of a force F at r.
     force, moment = 0.0 + 0.0j, 0.0
-    for k in range(2, -1, -1):
+    for k in range(JOINT_COUNT - 1, -1, -1):
         mu = moments[k] * direction[k]
-        moment += inertias[k] * spin[k] + (np.conj(mu) * joint_acc[k]).imag
+        moment += model.inertias[k] * spin[k] + (np.conj(mu) * joint_acc[k]).imag
         moment += (lengths[k] * np.conj(direction[k]) * force).imag
-        force += masses[k] * joint_acc[k] + mu * turn[k]
-        tau[k] = moment + viscous[k] * x[3 + k] + armature[k] * a[k]
+        force += model.masses[k] * joint_acc[k] + mu * turn[k]
+        tau[k] = moment + model.viscous[k] * x[JOINT_COUNT + k] + model.armature[k] * a[k]
 
 
 @kernel
 def state_rate(model, loose, x, u, rate, tau):
     """Compute the rate (6,) of a state x (6,) with inputs u (2,), and the efforts `tau` (3,)."""
     side = model.free_side
-    rate[:3] = x[3:]
-    a = rate[3:]
-    first = 1 if loose == 0 else 0
-    a[first], a[3 - loose - first] = u[0], u[1]
+    rate[:JOINT_COUNT] = x[JOINT_COUNT:]
+    a = rate[JOINT_COUNT:]
+    # The active joints in ascending order; the three indices add up to 3.
+    first_active = 1 if loose == 0 else 0
+    a[first_active], a[3 - loose - first_active] = u[0], u[1]
     # Inertia of the loose joint: the difference of its efforts for accelerations of 1 and 0.
     a[loose] = 1.0
     inverse_dynamics(model, x, a, tau)
@@ -222,7 +256,8 @@ def state_rate(model, loose, x, u, rate, tau):
     depth = side * (model.spring_angle - x[loose])
     push = 0.0
     if depth > 0.0:
-        push = side * SPRING * depth * max(0.0, 1.0 - DAMPING * side * x[3 + loose])
+        damping = max(0.0, 1.0 - SPRING_DAMPING * side * x[JOINT_COUNT + loose])
+        push = side * SPRING_STIFFNESS * depth * damping
     a[loose] = (push - tau[loose]) / mass
     inverse_dynamics(model, x, a, tau)
 
@@ -234,31 +269,32 @@ def residual(problem, x, u, r):
     Args:
         problem: as `PlanarProblem`.
         x, u: state (6,) and input (2,).
-        r: filled (15,), in the order of ACCELERATIONS to HIDDEN: the accelerations, and excesses
-            over the limits. The heights are those of elbow 2 and of the finger tips.
+        r: filled (15,), in the order of ACCELERATIONS to TIP_BEHIND: the accelerations, and
+            excesses over the limits. The heights are those of elbow 2 and of the finger tips.
     """
-    model, bounds, penalties, loose, _ = problem
-    lengths, last_link = model.lengths, penalties.last_link
-    rate, tau = np.empty(6), np.empty(3)
-    state_rate(model, loose, x, u, rate, tau)
-    r[ACCELERATIONS:ANGLES] = penalties.acceleration * u
-    height, theta = penalties.shoulder, 0.0
-    for i in range(3):
+    model, bounds, penalties, heights, loose, _ = problem
+    lengths, last_link = model.lengths, heights.last_link
+    tau = np.empty(JOINT_COUNT)
+    state_rate(model, loose, x, u, np.empty(STATE_SIZE), tau)
+    r[ACCELERATIONS:ANGLE_EXCESSES] = penalties.acceleration * u
+    height, theta = heights.shoulder, 0.0
+    for i in range(JOINT_COUNT):
         theta += x[i]
         height += (last_link if i == 2 else lengths[i]) * np.sin(theta)
         if i > 0:
-            r[HEIGHTS + i - 1] = penalties.height * max(0.0, penalties.floor - height)
-        angle_excess = max(0.0, bounds[LOWER, i] - x[i], x[i] - bounds[UPPER, i])
-        r[ANGLES + i] = penalties.angle * angle_excess
-        r[RATES + i] = penalties.rate * max(0.0, abs(x[3 + i]) - bounds[RATE, i])
-        r[EFFORTS + i] = penalties.effort * max(0.0, abs(tau[i]) - bounds[EFFORT, i])
+            r[HEIGHT_LACKS + i - 1] = penalties.height * max(0.0, heights.smallest - height)
+        angle_excess = max(0.0, bounds[LOWER_ANGLE, i] - x[i], x[i] - bounds[UPPER_ANGLE, i])
+        r[ANGLE_EXCESSES + i] = penalties.angle * angle_excess
+        excess = max(0.0, abs(x[JOINT_COUNT + i]) - bounds[MAX_RATE, i])
+        r[RATE_EXCESSES + i] = penalties.rate * excess
+        r[EFFORT_EXCESSES + i] = penalties.effort * max(0.0, abs(tau[i]) - bounds[MAX_EFFORT, i])
     # Distance of the tips from the axis of link 1, on their side of it.
-    if x[2] > BENT:
-        behind = lengths[1] * np.sin(x[1]) + last_link * np.sin(x[1] + x[2])
-        r[HIDDEN] = penalties.height * max(0.0, BEHIND - behind)
-    else:
-        r[HIDDEN] = 0.0
+    r[TIP_BEHIND] = 0.0
+    elbow1, elbow2 = x[1], x[2]
+    if elbow2 > MIN_BENT_ANGLE:
+        distance = lengths[1] * np.sin(elbow1) + last_link * np.sin(elbow1 + elbow2)
+        r[TIP_BEHIND] = penalties.height * max(0.0, MIN_TIP_DISTANCE - distance)
     # Speed of a return to the spring.
     side = model.free_side
-    nearness = max(0.0, 1.0 - side * (x[loose] - model.spring_angle) / CUSHION)
-    r[RETURN] = penalties.rate * side * nearness * max(0.0, -side * x[3 + loose])
+    nearness = max(0.0, 1.0 - side * (x[loose] - model.spring_angle) / CUSHION_ANGLE)
+    r[RETURN_SPEED] = penalties.rate * side * nearness * max(0.0, -side * x[JOINT_COUNT + loose])

@@ -8,8 +8,8 @@ can be held by the joints, or none is free of collision. Otherwise a path to the
 reached soonest is planned (`FailedPlanner`). If the target is refused, the path leads to the
 nearest point that has a path.
 
-GOALS, NEAREST and HALVINGS may be tuned, but no target that can be reached may be refused
-(test_packbot_recovery). REASONS are words of results and must stay.
+MAX_GOAL_POSES, MAX_NEAR_POSES and BISECTIONS may be tuned, but no target that can be reached may be
+refused (test_packbot_recovery). REASONS are words of results and must stay.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ from itertools import islice
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-from packbot.planning.failed_arm import GAP, FailedArm
-from packbot.planning.failed_planner import SAME_POSE, FailedPlanner
+from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
+from packbot.planning.failed_planner import SAME_POSE_ANGLE, FailedPlanner
 from packbot.planning.goals import NEAR, Goals
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
 # With the next three, 98 % of the targets are recovered to which an independent planner finds a
-# path (docs/packbot_recovery.md); each further pose costs a search of up to TRIES samples
+# path (docs/packbot_recovery.md); each further pose costs a search of up to MAX_SAMPLES samples
 # (failed_planner.py).
-GOALS = 4  # number of poses to which a path is planned; with a tree of equilibria all are tried
-NEAREST = 6  # number of poses that are tried near a refused target
+# Number of poses to which a path is planned; with a tree of equilibria all are tried
+MAX_GOAL_POSES = 4
+MAX_NEAR_POSES = 6  # number of poses that are tried near a refused target
 # Number of bisections when a pose is moved towards a refused target. By eye: of a distance of 1.6 m
 # (the three tubes of the arm) 25 mm remain; each further one costs a search.
-HALVINGS = 6
+BISECTIONS = 6
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Recoverer:
     def __init__(self, arm: FailedArm, q: Array, seed: int = 0, margin: float = MARGIN) -> None:
         self.arm, self.seed = arm, seed
         self.present = np.clip(q, arm.lower, arm.upper)
-        rest = arm.rest(self.present)
+        rest = arm.resting_pose(self.present)
         self.present = self.present if rest is None else rest
         self.goals = Goals(arm, self.present, seed)
         self.planner = FailedPlanner(arm, margin=margin)
@@ -87,7 +88,7 @@ class Recoverer:
         """Return whether this was made for the failures of an arm at angles q (7,) [rad]."""
         failures = [(fault.joint, fault.kind) for fault in self.arm.faults]
         has_same = failures == [(fault.joint, fault.kind) for fault in arm.faults]
-        return has_same and bool(np.abs(q - self.present)[:ARM].max() < SAME_POSE)
+        return has_same and bool(np.abs(q - self.present)[:ARM].max() < SAME_POSE_ANGLE)
 
     def reach(self, target: Array) -> Recovery:
         """Return a path to a target (3,) [m], or the reason why there is none."""
@@ -108,7 +109,7 @@ class Recoverer:
         """Return the result of `find` for a target that was not asked for before."""
         candidates = list(self.goals.near(target, self.present))
         reason, poses = self.possible_poses(candidates, target)
-        for q in poses if self.tree is not None else poses[:GOALS]:
+        for q in poses if self.tree is not None else poses[:MAX_GOAL_POSES]:
             path = self._path_to(q)
             if path is not None:
                 return "", path
@@ -160,14 +161,14 @@ class Recoverer:
         if not clearance.touches(q, margin):
             return not len(arm.loose) or self._is_at_rest(q)
         near_links = {clearance.pair_links(i) for i in clearance.near(q, margin).tolist()}
-        props = {clearance.pair_links(i) for i in arm.propping(q).tolist()}
-        if not props or near_links - props or clearance.touches(q, 0.5 * GAP):
+        props = {clearance.pair_links(i) for i in arm.propping_pairs(q).tolist()}
+        if not props or near_links - props or clearance.touches(q, 0.5 * CONTACT_GAP):
             return False
         return self._is_at_rest(q)
 
     def _is_at_rest(self, q: Array) -> bool:
         """Return whether loose joints are at rest in a pose (7,)."""
-        rest = self.arm.rest(q)
+        rest = self.arm.resting_pose(q)
         return rest is not None and self.planner.are_same(rest, q)
 
     def _path_to(self, goal: Array) -> list[Array] | None:
@@ -192,7 +193,7 @@ class Recoverer:
         tip, nodes = self.arm.kinematics.tip, tree.nodes
         order = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
         paths = []
-        for i in order[:NEAREST].tolist():
+        for i in order[:MAX_NEAR_POSES].tolist():
             end = self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))
             paths.append([*tree.path(i), end])
         return paths
@@ -202,7 +203,7 @@ class Recoverer:
         seeds = [*candidates, *self.goals.seeds(target)]
         seeds.sort(key=lambda q: self._distance(q, target))
         possible_seeds = (q for q in seeds if self.arm.bears(q) and self.is_possible(q))
-        for q in islice(possible_seeds, NEAREST):
+        for q in islice(possible_seeds, MAX_NEAR_POSES):
             yield self._closest_approach(q, target)
         order = np.linalg.norm(self.goals.tips - target, axis=1).argsort(kind="stable")
         for i in 2 ** np.arange(3, int(np.log2(len(order)))):
@@ -218,9 +219,9 @@ class Recoverer:
         end = self.goals.refine(q, target)
         if self.arm.bears(end) and self.is_possible(end):
             return end
-        for _ in range(HALVINGS):
+        for _ in range(BISECTIONS):
             middle = 0.5 * (q + end)
-            rest = self.arm.rest(middle) if len(self.arm.loose) else middle
+            rest = self.arm.resting_pose(middle) if len(self.arm.loose) else middle
             if rest is not None and self.arm.bears(rest) and self.is_possible(rest):
                 q = rest
             else:

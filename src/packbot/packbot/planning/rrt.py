@@ -30,18 +30,18 @@ from packbot.planning.trajectories import RAMP
 # Measured in `shelf` with four seeds; medians of the time of planning and of the motion [s]:
 # m; motion by which a tree grows at once: 0.15, 0.5 and 1.5 take 1.8, 1.2 and 1.2 s; shorter steps
 # need more samples, longer ones are blocked more often where it is narrow.
-STEP = 0.5
+TREE_STEP = 0.5
 # Number of samples after which a search is given up; 1,285 was the most in 60 searches.
-TRIES = 10_000
+MAX_SAMPLES = 10_000
 # Number of shortcuts that are tried on a path: with 40, 150 and 500 the motion takes 5.6, 6.3 and
 # 6.4 s, no difference within the spread of seeds (4.4 to 7.5 s).
-SHORTCUTS = 150
+SHORTCUT_COUNT = 150
 # Number of paths that are found, of which the quickest is returned: 1, 3 and 8 take 0.4, 1.2 and
 # 2.7 s, for motions of 7.5, 6.3 and 5.2 s.
-SEARCHES = 3
+PATH_COUNT = 3
 # Fraction of the samples in which camera and wrist are random, too: 0, 0.2, 0.6 and 1 make no
 # difference; without any, a camera that has to be turned aside would block every path.
-WANDER = 0.2
+RANDOM_CAMERA_FRACTION = 0.2
 
 
 class SearchTree:
@@ -90,7 +90,7 @@ class Planner:
         clearance: distances of the setup, if made already.
 
     Attributes:
-        tries, searches, shortcuts: as the constants TRIES, SEARCHES, SHORTCUTS.
+        tries, searches, shortcuts: as the constants MAX_SAMPLES, PATH_COUNT, SHORTCUT_COUNT.
         radii: r, bounds of the distances of carried points from each joint (7,) [m].
     """
 
@@ -105,7 +105,7 @@ class Planner:
         self._parameters: PackbotParameters = setup.parameters
         self._lower, self._upper = setup.parameters.limits
         self._speeds = setup.parameters.of_joints("speed_limit")
-        self.tries, self.searches, self.shortcuts = TRIES, SEARCHES, SHORTCUTS
+        self.tries, self.searches, self.shortcuts = MAX_SAMPLES, PATH_COUNT, SHORTCUT_COUNT
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
         """Return the corners (k, 7) [rad] of a collision-free path, straight in joint space.
@@ -164,7 +164,7 @@ class Planner:
     def _sample(self, start: Array, goal: Array, rng: np.random.Generator) -> Array:
         """Return a random pose (7,); tilt, pan and wrist are mostly between start and goal."""
         q: Array = rng.uniform(self._lower, self._upper)
-        if rng.random() >= WANDER:
+        if rng.random() >= RANDOM_CAMERA_FRACTION:
             q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
         return q
 
@@ -180,7 +180,7 @@ class Planner:
     def towards(self, a: Array, b: Array) -> Array:
         """Return b (7,), or the end of a step from a towards b if b is farther away."""
         path = self.motion(a, b)
-        return b if path <= STEP else a + STEP / path * (b - a)
+        return b if path <= TREE_STEP else a + TREE_STEP / path * (b - a)
 
     def _connect(self, tree: SearchTree, target: Array) -> int | None:
         """Extend a tree until it reaches a target; return the last node, or None if blocked."""

@@ -11,6 +11,8 @@ test_packbot_reference and test_packbot_events check forces, impacts and steps.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from roboaccord.contract import Array, DivergedError
 from roboaccord.numerics import SOLVED
@@ -31,6 +33,7 @@ class JammedError(DivergedError):
     """Jamming: no finite forces satisfy the active contacts with friction."""
 
 
+@dataclass(eq=False)
 class ConstrainedDynamics:
     """Derivative of a state x = (q, v) with active contacts.
 
@@ -47,17 +50,14 @@ class ConstrainedDynamics:
         has_dry_friction: whether there is dry friction, which can be stiff.
     """
 
-    def __init__(
-        self,
-        arm: Arm,
-        friction: JointFriction,
-        gap_functions: GapFunctions,
-        contact_friction: ContactFriction,
-    ) -> None:
-        self.arm, self.friction = arm, friction
-        self.gap_functions, self.contact_friction = gap_functions, contact_friction
-        self.has_dry_friction = friction.any_dry or contact_friction.is_present
-        self.efforts = np.zeros(arm.model.nv)
+    arm: Arm
+    friction: JointFriction
+    gap_functions: GapFunctions
+    contact_friction: ContactFriction
+
+    def __post_init__(self) -> None:
+        self.has_dry_friction = self.friction.any_dry or self.contact_friction.is_present
+        self.efforts = np.zeros(self.arm.model.nv)
         self.closed = ClosedGaps()
         self.forces = np.zeros(0)
 

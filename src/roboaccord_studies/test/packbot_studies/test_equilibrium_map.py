@@ -66,8 +66,8 @@ def test_a_rest_and_the_unstable_zero_vanish_in_a_fold():
         assert abs(plain.efforts(there, zero, zero)[3]) < 2e-3 * abs(slope)
         on = -np.sign(there[3])
         inside, beyond = (there + on * h * np.eye(7)[2] for h in (-0.01, 0.01))
-        assert abs(arm.rest(inside)[3] - there[3]) < 0.01
-        assert on * (arm.rest(beyond)[3] - there[3]) > 1.0
+        assert abs(arm.resting_pose(inside)[3] - there[3]) < 0.01
+        assert on * (arm.resting_pose(beyond)[3] - there[3]) > 1.0
 
 
 def test_no_quasi_static_path_joins_the_two_equilibria_of_the_scenario():

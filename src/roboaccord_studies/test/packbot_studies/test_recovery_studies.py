@@ -118,16 +118,16 @@ def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
     """By coal and pinocchio, at its own nodes: rests, loads, and gaps."""
     setup = setup_of(f"{joint}=loose")
     arm = FailedArm(setup, setup.faults)
-    roadmap = Roadmap(arm, arm.rest(setup.initial.q), 60)
+    roadmap = Roadmap(arm, arm.resting_pose(setup.initial.q), 60)
     assert len(roadmap.nodes) > 20
     (i,), apart = arm.loose, []
     for q in roadmap.nodes:
-        assert arm.rest(q) == pytest.approx(q, abs=1e-3)
-        assert (np.abs(arm.holding(q)) <= 0.91 * arm.efforts)[arm.active].all()
+        assert arm.resting_pose(q) == pytest.approx(q, abs=1e-3)
+        assert (np.abs(arm.holding_efforts(q)) <= 0.91 * arm.efforts)[arm.active].all()
         led = (arm.clearance.reaches[:, arm.loose] > 0.0).any(axis=1)
         gaps = arm.clearance.distances(q)
         assert gaps[~led].min() > PACE - 1e-6 and gaps.min() > 0.2e-3
-        if len(pairs := arm.propping(q)):
+        if len(pairs := arm.propping_pairs(q)):
             lines = arm.clearance.witness(q, pairs).jacobian
             apart.append(np.abs(lines - roadmap._line(q, i)).max(axis=1).min())
     assert len(apart) > 20  # some of them on edges, where normals are anybody's

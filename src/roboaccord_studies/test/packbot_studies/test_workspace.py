@@ -24,7 +24,7 @@ def test_poses_drawn_of_a_workspace_have_their_loose_joints_at_rest():
     for q in hanging:
         assert abs(arm.gravity(q)[3]) < 1e-9 or q[3] in (arm.lower[3], arm.upper[3])
     for q in fallen:
-        assert not arm.clearance.touches(q) and arm.rest(q) == pytest.approx(q, abs=1e-3)
+        assert not arm.clearance.touches(q) and arm.resting_pose(q) == pytest.approx(q, abs=1e-3)
 
 
 @pytest.mark.slow

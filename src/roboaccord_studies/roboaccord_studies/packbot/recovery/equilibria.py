@@ -79,10 +79,10 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
 
     drawn = np.random.default_rng(seed).permutation(len(recoverer.goals.drawn))[:count]
     poses = recoverer.goals.drawn[drawn]
-    stable = [q for q in poses if len(arm.hanging(q)) and can_hold(q)]
+    stable = [q for q in poses if len(arm.hanging_joints(q)) and can_hold(q)]
     balanced = (_balanced(arm, q) for q in poses)
     unstable = [q for q in balanced if q is not None and not arm.clearance.touches(q)]
-    propped = [q for q in recoverer.goals.q if len(arm.propping(q)) and can_hold(q)][:count]
+    propped = [q for q in recoverer.goals.q if len(arm.propping_pairs(q)) and can_hold(q)][:count]
     tree = recoverer.tree
     linked = 0
     if tree is not None:
@@ -93,7 +93,7 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
 
 def _balanced(arm: FailedArm, q: Array) -> Array | None:
     """Return a pose (7,) with the only loose joint balanced; None if that is beyond its limits."""
-    hanging = arm.hanging(q)
+    hanging = arm.hanging_joints(q)
     if len(hanging) != 1:
         return None
     (joint,) = hanging.tolist()

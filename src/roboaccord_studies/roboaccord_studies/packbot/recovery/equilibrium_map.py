@@ -25,7 +25,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from packbot.model.parameters import JOINTS
-from packbot.planning.failed_arm import FALL, FINE, GAP, FailedArm
+from packbot.planning.failed_arm import CONTACT_ANGLE_ACCURACY, CONTACT_GAP, FALL_STEP, FailedArm
 from roboaccord.contract import AccordError, Array, Index, Quantity
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -148,7 +148,7 @@ class LooseJoint(NamedTuple):
 
     def is_clear(self, angle: float) -> bool:
         """Return whether nothing touches with the loose joint at an angle [rad]."""
-        return not self.arm.clearance.touches(self.pose_at(angle), GAP)
+        return not self.arm.clearance.touches(self.pose_at(angle), CONTACT_GAP)
 
     def equilibrium(self, angle: float, kind: str) -> Equilibrium:
         """Return the equilibrium of a kind at an angle [rad]."""
@@ -193,7 +193,7 @@ class FreeEnd(NamedTuple):
 
 def _free_ends(loose: LooseJoint, low: float, high: float) -> list[FreeEnd]:
     """Return the ends of the intervals of angles without contact, between two limits [rad]."""
-    angles = np.linspace(low, high, int((high - low) / FALL) + 2).tolist()
+    angles = np.linspace(low, high, int((high - low) / FALL_STEP) + 2).tolist()
     free = [loose.is_clear(angle) for angle in angles]
     ends = [FreeEnd(low, -1, "stop")] if free[0] else []
     ends += [FreeEnd(high, 1, "stop")] if free[-1] else []
@@ -206,13 +206,13 @@ def _free_ends(loose: LooseJoint, low: float, high: float) -> list[FreeEnd]:
 
 
 def _last_free(loose: LooseJoint, free: float, blocked: float) -> float:
-    """Return the last free angle [rad] before a contact, by bisection to the accuracy FINE.
+    """Return the last free angle [rad] before a contact, by bisection to CONTACT_ANGLE_ACCURACY.
 
     Args:
         loose: the loose joint.
         free, blocked: an angle without contact, and one with it [rad].
     """
-    while abs(blocked - free) > FINE:
+    while abs(blocked - free) > CONTACT_ANGLE_ACCURACY:
         middle = 0.5 * (free + blocked)
         if loose.is_clear(middle):
             free = middle

@@ -165,10 +165,10 @@ def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Arr
     if not heavy:
         yield q
         return
-    yield np.array([arm.hang(pose) for pose in q])
+    yield np.array([arm.hanging_pose(pose) for pose in q])
     fallen = q[: count // FALLING_EVERY]
     fallen[:, heavy] = rng.uniform(arm.lower[heavy], arm.upper[heavy], (len(fallen), len(heavy)))
-    settled = (arm.rest(pose) for pose in fallen if not arm.clearance.touches(pose))
+    settled = (arm.resting_pose(pose) for pose in fallen if not arm.clearance.touches(pose))
     yield np.array([pose for pose in settled if pose is not None]).reshape(-1, len(JOINTS))
 
 
@@ -182,7 +182,7 @@ def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
 def relative_efforts(arm: FailedArm, poses: int, seed: int = 0) -> Array:
     """Return the efforts that hold k poses without contact, over the effort limits (k, 7)."""
     drawn = np.concatenate([*_drawn(arm, poses, np.random.default_rng(seed))])
-    efforts = [arm.holding(q) for q in drawn if not arm.clearance.touches(q)]
+    efforts = [arm.holding_efforts(q) for q in drawn if not arm.clearance.touches(q)]
     return np.asarray(np.abs(np.array(efforts).reshape(-1, len(JOINTS))) / arm.efforts)
 
 
@@ -195,7 +195,7 @@ def visible_fraction(arm: FailedArm, seed: int = 0) -> float:
     targets = rng.uniform(LOW_TARGET, HIGH_TARGET, (TARGETS, 3))
     drawn = rng.uniform(size=(CAMERA_POSES, len(JOINTS)))
     angles = arm.lower + drawn * (arm.upper - arm.lower)
-    settled = (arm.rest(q) for q in angles if not arm.clearance.touches(q))
+    settled = (arm.resting_pose(q) for q in angles if not arm.clearance.touches(q))
     poses = [q for q in settled if q is not None and arm.bears(q)]
     eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
     best = list[float]()
