@@ -25,11 +25,10 @@ from roboaccord.description import BACKDROPS, GROUND, TERRAIN, VISUAL, WALL, Sur
 from roboaccord.scenario import Camera
 
 from roboaccord_view.drawing.annotations import GREEN, rgb
-from roboaccord_view.drawing.ground import GROUND as GROUND_COLOUR
-from roboaccord_view.drawing.ground import LINE, TRACE
+from roboaccord_view.drawing.ground import GRID_COLOUR, GROUND_COLOUR, PATH_COLOUR
 from roboaccord_view.drawing.raster import Mesh, count_hidden
 from roboaccord_view.figure import Figure, Pose, add_surface
-from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame, towards
+from roboaccord_view.stance import AZIMUTHS, CHECK_SIZE, ELEVATION, FOV, STEEP_VIEW, frame, towards
 
 if TYPE_CHECKING:
     from viser import SceneNodeHandle
@@ -45,7 +44,7 @@ FOLLOW = 0.08
 NEAREST = 1e-3
 # Direction to the camera from a robot on a wall: 19 degrees to the side and 13 degrees up, by eye,
 # to see depth.
-BEFORE_WALL = np.array([1.0, -0.35, 0.25])
+WALL_DIRECTION = np.array([1.0, -0.35, 0.25])
 DIM = 0.5  # intensity of the light from all around: more washes the colours out
 # m; distance of the grid before the wall, so that the two do not flicker: below what is seen, above
 # the depth buffer's steps at some metres.
@@ -137,21 +136,21 @@ class Stage:
         directions = [towards(azimuth, ELEVATION) for azimuth in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift
-            directions = [towards(ASIDE, STEEP)]
+            directions = [towards(*STEEP_VIEW)]
         elif WALL in self._surfaces:
-            directions = [BEFORE_WALL]
+            directions = [WALL_DIRECTION]
 
         def blocked(direction: Array) -> int:
             """Return the number of points of the robot that solids hide."""
             target, distance = frame(points, direction, 1.0)
-            camera = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
+            camera = Camera.aim(target, direction, distance, FOV, (CHECK_SIZE, CHECK_SIZE))
             mesh = Mesh.join(solids)
             return count_hidden(camera, mesh.at(mesh.points - self._shift), robot)
 
         direction = min(directions, key=blocked) if solids else directions[0]
         target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
-        camera.fov = VIEW
+        camera.fov = FOV
         camera.near = NEAREST * distance
         camera.look_at = tuple(target)
         camera.position = tuple(target + distance * direction / np.linalg.norm(direction))
@@ -182,7 +181,7 @@ class Stage:
         if len(points) > 1:
             segments = np.stack([points[:-1], points[1:]], axis=1)
             self.server.scene.add_line_segments(
-                "/world/path", segments, rgb(TRACE), thickness=2.0, thickness_units="screen"
+                "/world/path", segments, rgb(PATH_COLOUR), thickness=2.0, thickness_units="screen"
             )
 
     def show_contacts(self, arrows: Array) -> None:
@@ -223,7 +222,7 @@ class Stage:
         """Add a grid in a plane through a position (3,) [m], and return its node."""
         return self.server.scene.add_grid(
             "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
-            cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(LINE),
+            cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(GRID_COLOUR),
             infinite_grid=plane == "xy", width=12.0, height=4.0,
         )  # fmt: skip
 

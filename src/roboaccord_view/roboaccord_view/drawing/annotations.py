@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 from roboaccord.contract import Array
 
-from roboaccord_view.drawing.ground import GROUND
+from roboaccord_view.drawing.ground import GROUND_COLOUR
 from roboaccord_view.drawing.raster import Picture
 
 # Red, green and blue, 0 to 255.
@@ -182,7 +182,7 @@ def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) ->
     width = size + round(max(font(size).getlength(text) for text, _ in rows))
     band = picture[y : y + (5 * len(rows) + 2) * size // 4, max(x, 0) : max(x, 0) + width]
     # Bring the picture behind the lines closer to the colour of the ground.
-    band[:] = GROUND + (band - GROUND) * PALE
+    band[:] = GROUND_COLOUR + (band - GROUND_COLOUR) * PALE
     strip = Image.fromarray(np.ascontiguousarray(band))
     pen = ImageDraw.Draw(strip)
     for k, (text, ink) in enumerate(rows):
