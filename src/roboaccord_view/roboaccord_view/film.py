@@ -28,7 +28,7 @@ from roboaccord_view.drawing.backdrop import Backdrop
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.drawing.ground import draw_path
 from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, count_hidden, finer
-from roboaccord_view.drawing.waiting import REST, WORTH, is_moving, shown_samples
+from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, shown_samples
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.options import FPS, SIZE, check_film
 from roboaccord_view.second import Layers, SecondRun
@@ -179,8 +179,8 @@ class Film:
             moving |= layers.moving
         times = [f.time for f in self._failures] + [f.time for f in self._findings]
         moving[np.searchsorted(self._motion.time[:-1], times)] = True
-        rest = max(round(REST * self.fps), 1)
-        return shown_samples(moving, rest, math.ceil(WORTH / self._step))
+        rest = max(round(SHOWN_REST * self.fps), 1)
+        return shown_samples(moving, rest, math.ceil(MIN_GAP / self._step))
 
     def __len__(self) -> int:
         """Return the number of pictures."""

@@ -139,7 +139,7 @@ def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> R
 
 def _rms_over_samples(values: Array) -> Array:
     """Return the root mean square of values (k, c) over their samples (1, c)."""
-    return np.sqrt(np.mean(values**2, axis=0, keepdims=True))
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0, keepdims=True)))
 
 
 def _largest_excess(

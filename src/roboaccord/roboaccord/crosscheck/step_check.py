@@ -302,4 +302,4 @@ class StepCheck:
 
 def _ratio(sizes: Array, changes: Array) -> list[float]:
     """Return sizes (2,) over changes (2,), 0 where nothing changes."""
-    return np.divide(sizes, changes, out=np.zeros(2), where=changes > 0.0).tolist()
+    return [float(size / change) if change else 0.0 for size, change in zip(sizes, changes)]

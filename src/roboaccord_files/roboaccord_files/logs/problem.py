@@ -21,7 +21,7 @@ from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, UNEXPLAINED
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
-from roboaccord.crosscheck.causes.search import LIKELY
+from roboaccord.crosscheck.causes.search import NOISE_RATIO
 
 from roboaccord_files.logs.predicted import PredictedWindows
 from roboaccord_files.logs.scheme import PART
@@ -114,11 +114,11 @@ class LogProblem(PredictedWindows):
         single = len(fit.parameters) == 1
         share = self.share(fit.residuals).max()
         if fit.variant:
-            return bool(fit.cost <= LIKELY * fit.residuals.size or share < times * UNKNOWN)
+            return bool(fit.cost <= NOISE_RATIO * fit.residuals.size or share < times * UNKNOWN)
         cost_bound = (UNEXPLAINED if single else LEFT_BY_TWO) * plain.cost
-        share_bound = np.hypot(NOISY if single else UNKNOWN, LIKELY * self.windows.heard.max())
+        share_bound = np.hypot(NOISY if single else UNKNOWN, NOISE_RATIO * self.windows.heard.max())
         return bool(
-            fit.cost <= times * max(cost_bound, LIKELY * fit.residuals.size)
+            fit.cost <= times * max(cost_bound, NOISE_RATIO * fit.residuals.size)
             and share < times * share_bound
         )
 

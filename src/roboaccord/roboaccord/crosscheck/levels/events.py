@@ -10,7 +10,7 @@ positions: a joint that reaches its stop must log it, and no other may.
 An engine reports the impulse of a contact from the first touch to the end of the control period, so
 forces after the impact are added to the reference's impulse, too. Events of two logs are matched in
 measures/event_matching.py, and SAFETY is set in extrapolation.py. `check_events` is the whole
-measurement. SAMPLED may be tuned. Names of the checks are keys of summary.json and stay.
+measurement. COMPARED_EVENTS may be tuned. Names of the checks are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from roboaccord.simulators.stop_watch import StopWatch
 
 # Number of events that are compared, half with the largest impulses, half spread evenly: limits the
 # time. Of 20 even ones, errors in one of seven escape with a probability of 5 % (rule of three).
-SAMPLED = 40
+COMPARED_EVENTS = 40
 # Relative round-off of impulses and energies, sums over up to 1000 steps of 1e-12 each (ticks.py).
 ROUND_OFF = 1e-9
 # By kind of event: what engines have a law of their own for, in words.
@@ -215,9 +215,9 @@ def timing_accuracy(setup: Setup, engine: Simulator, event: Event) -> float:
 
 
 def choose_events(events: Sequence[Event]) -> list[Event]:
-    """Return up to SAMPLED events, the largest impulses and others evenly, in order of time."""
+    """Return up to COMPARED_EVENTS events, those of largest impulse and others, by time."""
     impulses = np.array([event.impulse for event in events])
-    return [events[i] for i in map(int, worst_and_even(impulses, SAMPLED))]
+    return [events[i] for i in map(int, worst_and_even(impulses, COMPARED_EVENTS))]
 
 
 class EventsLevel(Level[EventsCheck]):
@@ -234,7 +234,7 @@ class EventsLevel(Level[EventsCheck]):
         if check.why:
             return Finding.does_not_apply(check.why)
         if not check.differences:
-            total = min(check.logged, SAMPLED)
+            total = min(check.logged, COMPARED_EVENTS)
             return unless_few(Finding.within(), check.compared, total, "events")
         certain = [difference for difference in check.differences if difference.sure]
         first = (certain or check.differences)[0]

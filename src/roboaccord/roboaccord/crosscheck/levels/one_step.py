@@ -7,7 +7,7 @@ integrator, and to a remainder of 0 at a step of 0; what does not fall is not du
 
 Errors are measured in measures/one_step.py, and the bound on the remainder is set in
 extrapolation.py; here they are judged. `judge_rates` judges single recorded runs, too
-(recorded_step.py). BLIND and SLOW may be tuned.
+(recorded_step.py). MAX_REFERENCE_ERROR and REST_RATE may be tuned.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
 # Largest error of the reference itself with which it can judge, relative to the change of the rates
-# in a tick: a tenth, as RESOLVED (measures/event_ticks.py) and COARSE (recorded_step.py).
-BLIND = 0.1
+# in a tick: a tenth, as MAX_REFERENCE_ERROR of event_ticks.py and MAX_EXPLAINED_SHARE.
+MAX_REFERENCE_ERROR = 0.1
 # Error below which a robot counts as at rest, whatever its relative error [rad/s]: 0.2 degrees in
 # an hour.
-SLOW = 1e-6
+REST_RATE = 1e-6
 
 
 class Rates(NamedTuple):
@@ -141,7 +141,7 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
     finding = judge_rates(tolerances.one_step, rates, below=is_below)
     share = max(step.relative, step.spin_relative)
     # Errors below the reference's own: within, unless that is too large to judge by.
-    if is_below and share > BLIND and max(step.rms, step.spin) > SLOW:
+    if is_below and share > MAX_REFERENCE_ERROR and max(step.rms, step.spin) > REST_RATE:
         return Finding.not_judged(because(Code.REFERENCE_ERRS, share=share))
     if is_below or isinstance(tolerances.one_step, Allowance):
         return finding

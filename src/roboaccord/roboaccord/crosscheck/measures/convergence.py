@@ -6,7 +6,7 @@ engine's. The distance of the links must fall with the order of the engine's sch
 at a step of 0 is found in extrapolation.py. Where dry friction reverses or a stop is hit (a kink),
 no scheme keeps its order, so the runs up to the first kink are checked by themselves, too. The
 uncertainty by the physics step is the grid convergence index [Roache 1998; Eca and Hoekstra 2014;
-ASME V&V 20], whose constants are GRID_... SHORTEST and ORDER_FLOOR may be tuned. Names of
+ASME V&V 20], whose constants are GRID_... MIN_SAMPLES and ORDER_FLOOR may be tuned. Names of
 `ConvergenceCheck` are keys of summary.json and stay.
 """
 
@@ -38,17 +38,17 @@ from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
 
 # Number of samples up to a kink that are too few to be judged: 10 ms at 1 kHz, hardly a motion.
-SHORTEST = 10
-STOPS = ("joint_stop", "impact")  # kinds of events that no scheme steps with its order
+MIN_SAMPLES = 10
+STOP_KINDS = ("joint_stop", "impact")  # kinds of events that no scheme steps with its order
 # Smallest error over the floor by which an order is measured: the floor then changes it by a tenth
 # at most.
 ORDER_FLOOR = 10.0
 # Safety factors of the grid convergence index: if the order is the scheme's, and if not [Roache
 # 1998].
-GRID_SAFETY, GRID_UNSURE = 1.25, 3.0
-GRID_LEAST = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
+GRID_SAFETY, GRID_SAFETY_UNSURE = 1.25, 3.0
+GRID_MIN_ORDER = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
 # Share of the scheme's order from which on an order counts as the scheme's [Eca and Hoekstra 2014].
-GRID_ORDER = 0.9
+GRID_ORDER_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ def uncertainty_of(
         expected_order: of the engine's integrator.
     """
     order = min(order or expected_order, expected_order)
-    is_expected = order >= GRID_ORDER * expected_order
-    power = 2.0 ** max(order, GRID_LEAST)
-    factor = (GRID_SAFETY if is_expected else GRID_UNSURE) * power / (power - 1.0)
+    is_expected = order >= GRID_ORDER_SHARE * expected_order
+    power = 2.0 ** max(order, GRID_MIN_ORDER)
+    factor = (GRID_SAFETY if is_expected else GRID_SAFETY_UNSURE) * power / (power - 1.0)
     return Uncertainty(error, factor * change, 0.0, floor, order)
 
 
@@ -210,7 +210,7 @@ def check_convergence(
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
         end, before = int(kinked[0]) + 1, None
-        if end > SHORTEST:
+        if end > MIN_SAMPLES:
             start = Floor(floor.coordinates[:end], floor.distance[:end])
             truncated = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
             before = check(*truncated, order, start)
@@ -237,14 +237,14 @@ def _kinked_ticks(
         runs: of the engine.
         step: the smallest physics step [s].
     """
-    stops = [e.time for run in (truth, *runs) for e in run.events if e.kind in STOPS]
+    stops = [e.time for run in (truth, *runs) for e in run.events if e.kind in STOP_KINDS]
     is_hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
     return np.flatnonzero(kink_ticks(simulator, truth, step) | is_hit)
 
 
 def _hit_different_stops(runs: Sequence[Trajectory]) -> bool:
     """Return whether not all runs hit the same stops in the same order."""
-    stops = [tuple((e.kind, e.subject) for e in run.events if e.kind in STOPS) for run in runs]
+    stops = [tuple((e.kind, e.subject) for e in run.events if e.kind in STOP_KINDS) for run in runs]
     return len({*stops}) > 1
 
 
