@@ -56,8 +56,7 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
         Parser(plant).AddModelsFromString(text, "urdf")
         for i, name in enumerate(model.joints):
             joint = plant.GetJointByName(name)
-            actuator = plant.AddJointActuator(name, joint)
-            actuator.set_default_rotor_inertia(model.rotors[i])
+            plant.AddJointActuator(name, joint).set_default_rotor_inertia(model.rotors[i])
             if model.damping is not None:
                 joint.set_default_damping_vector([model.damping[i]])
         for joint in tree.moving:
@@ -157,8 +156,7 @@ class DrakeMechanism(Mechanism):
         limits = joint.position_lower_limits(), joint.position_upper_limits()
         armature = 0.0
         if self.plant.HasJointActuatorNamed(name):
-            actuator = self.plant.GetJointActuatorByName(name)
-            armature = float(actuator.rotor_inertia(self.context))
+            armature = float(self.plant.GetJointActuatorByName(name).rotor_inertia(self.context))
         return JointProperties(
             origin=np.array(pose.translation()),
             axis=np.array(pose.rotation().matrix() @ joint_axis(joint)),

@@ -233,8 +233,7 @@ class Film:
             cut: number of samples before it that were left out.
             head: the first lines.
         """
-        now = float(self._motion.time[i])
-        lines = failure_lines(self._failures, self._findings, now)
+        lines = failure_lines(self._failures, self._findings, float(self._motion.time[i]))
         rows = [*head, *((line, notes.WARNING) for line in lines)]
         if self._scene.kind != VISUAL:
             rows.append((self._scene.kind, MUTED))

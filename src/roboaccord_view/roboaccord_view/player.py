@@ -155,8 +155,7 @@ class Player:
             self._others = [
                 SecondRecording(stage, run, f"beside_{i}", aim) for i, run in enumerate(beside)
             ]
-        step = max(1, len(trajectory) // PATH_POINTS)
-        stage.draw_path(self._main.path[::step])
+        stage.draw_path(self._main.path[:: max(1, len(trajectory) // PATH_POINTS)])
         samples = np.unique(np.linspace(0, len(trajectory) - 1, POSES_IN_VIEW).astype(int))
         stage.aim(*(self._main.pose(int(i)) for i in samples))
         self.show(start)
@@ -173,8 +172,7 @@ class Player:
         self._time = gui.add_slider("time [s]", start, last, step, start, marks=ticks)
         if events:
             self._events = {line_of(event): event.time for event in events[:MAX_EVENTS]}
-            title = f"event ({len(events)})"
-            choices = gui.add_dropdown(title, [NO_EVENT, *self._events])
+            choices = gui.add_dropdown(f"event ({len(events)})", [NO_EVENT, *self._events])
             choices.on_update(lambda event: self._stop_at(self._events.get(event.target.value)))
 
     def show(self, moment: float) -> None:

@@ -169,8 +169,7 @@ def simulate(
     with page.shown(stage, tell):
         stage.wait_for_page(page.stay)
         live = LiveView(setup, speed, stage)
-        trajectory = run_setup(setup, live.wrap(simulator), (live,), controller)
-        live.replay(trajectory, page.stay)
+        live.replay(run_setup(setup, live.wrap(simulator), (live,), controller), page.stay)
 
 
 def pose(setup: Setup, page: Page, tell: Tell, *, collision: bool) -> None:

@@ -99,8 +99,7 @@ class Runs:
 
     def only(self, engine: str) -> Runs:
         """Return the runs of one engine and of the reference."""
-        names = (engine, REFERENCE)
-        runs = {job: run for job, run in self.by_job.items() if job.engine in names}
+        runs = {job: run for job, run in self.by_job.items() if job.engine in (engine, REFERENCE)}
         return Runs(runs, self.steps, self.taken)
 
     def centres(self, tree: Tree, job: Job) -> Array:

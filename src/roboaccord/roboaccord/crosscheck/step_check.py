@@ -302,4 +302,4 @@ class StepCheck:
 
 def _ratio(sizes: Array, changes: Array) -> list[float]:
     """Return sizes (2,) over changes (2,), 0 where nothing changes."""
-    return [float(size / change) if change else 0.0 for size, change in zip(sizes, changes)]
+    return [float(size / change) if change > 0.0 else 0.0 for size, change in zip(sizes, changes)]

@@ -118,8 +118,7 @@ def _quantity_at(cause: Cause) -> str:
 
 def _place(cause: Cause) -> str:
     """Return the link or joint of a cause, or "every link", "every joint"."""
-    link_or_joint = Hypothesis(cause.quantity).element
-    return f"every {link_or_joint}" if cause.where == EVERY else cause.where
+    return f"every {Hypothesis(cause.quantity).element}" if cause.where == EVERY else cause.where
 
 
 def _size_text(size: float, unit: str, form: str = "+.2g") -> str:

@@ -52,8 +52,7 @@ def level_table(report: Report, level: str) -> Table:
     rows_by_engine = {engine: row for engine, row in report.rows[level].items() if row}
     entries = {head: entry for row in rows_by_engine.values() for head, entry in row.items()}
     columns = [f"{head} [{e.unit}]" if e.unit else head for head, e in entries.items()]
-    findings = report.levels.get(level, {})
-    outcomes = {engine: finding.outcome for engine, finding in findings.items()}
+    outcomes = {engine: finding.outcome for engine, finding in report.levels.get(level, {}).items()}
     table_rows = []
     for engine, row in rows_by_engine.items():
         cells = [text_of(row[head]) if head in row else NONE for head in entries]

@@ -87,8 +87,7 @@ def point_out(
     """
     if not marks:
         return
-    width = picture.shape[1]
-    size = letters(width)
+    size = letters(picture.shape[1])
     sheet = Image.fromarray(picture)
     pen = ImageDraw.Draw(sheet)
     margin = 0.7 * size

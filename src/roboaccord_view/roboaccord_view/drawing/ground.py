@@ -12,7 +12,6 @@ computes where grid lines and a ball's shadow must lie.
 from __future__ import annotations
 
 import math
-from itertools import product
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
@@ -241,8 +240,8 @@ def _shadow(depths: Depths, on_map: Index, inverse: Array) -> Picture:
     is_lit = is_inside & (inverse > 0.0)  # by the light, unless something hides it
     x, y = on_map[is_lit].T
     hiding = np.zeros(len(x), dtype=int)  # number of pixels of the map that hide each of them
-    for row, column in product((-1, 0, 1), repeat=2):
-        hiding += depths[y + row, x + column] > inverse[is_lit]
+    for row, column in np.ndindex(3, 3):
+        hiding += depths[y + row - 1, x + column - 1] > inverse[is_lit]
     dark = np.zeros(inverse.shape, dtype=np.uint8)
     dark[is_lit] = 255 * hiding // 9
     return dark

@@ -204,8 +204,7 @@ class Fit:
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Quantity and joint or link of each of its causes, without the axis."""
         of_variant = [(self.variant.quantity, self.variant.where)] if self.variant else []
-        of_components = [one.parameter for one in self.components]
-        return tuple(dict.fromkeys([*of_variant, *of_components]))
+        return tuple(dict.fromkeys([*of_variant, *[one.parameter for one in self.components]]))
 
     def half_width(self, one: Hypothesis) -> float:
         """Return half the width of the 95 % interval of a size."""

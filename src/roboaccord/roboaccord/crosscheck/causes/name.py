@@ -67,8 +67,7 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
     run = min(runs.items())[1]
     eventful = eventful_ticks(run, setup.scenario.control_period)
     problem, bound = problem_and_bound(setup, runs, order, np.arange(len(run) - 1))
-    floor = to_columns(largest_by_group(bound), len(bound))
-    problem = replace(problem, weight=1.0 / floor)
+    problem = replace(problem, weight=1.0 / to_columns(largest_by_group(bound), len(bound)))
     # If nearly all of the error is in ticks with an event, the law of events is the cause.
     size = (problem.residuals() ** 2).sum(axis=1)
     if eventful.any() and size[eventful].sum() > (1.0 - UNEXPLAINED) * size.sum():

@@ -187,31 +187,32 @@ class Search:
         """
         effects = self._effects_on_plain if anchor is self.plain else linear_effects(anchor)
         total = float(effects.target @ effects.target)
-        same = REGRESSION_ROUND_OFF * total
-        # What each hypothesis, or each pair with one of the best, explains by linear regression.
-        sets: list[tuple[int, ...]] = [(i,) for i in range(len(effects.groups))]
+        round_off = REGRESSION_ROUND_OFF * total
+        # Sets of groups, by index: each hypothesis, or each pair with one of the best.
+        indices = range(len(effects.groups))
+        sets: list[tuple[int, ...]] = [(i,) for i in indices]
         gains = {chosen: effects.explained(chosen) for chosen in sets}
-        by_gain = ranked(sets, lambda chosen: -gains[chosen], same, 0.0)
+        by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         if count == 2:
-            first = {i for (i,) in by_gain[:MOST_FITTED]}
-            sets = [pair for pair in combinations(range(len(effects.groups)), 2) if first & {*pair}]
+            best_single = {i for (i,) in by_gain[:MOST_FITTED]}
+            sets = [pair for pair in combinations(indices, 2) if best_single & {*pair}]
             gains = {chosen: effects.explained(chosen) for chosen in sets}
-            by_gain = ranked(sets, lambda chosen: -gains[chosen], same, 0.0)
+            by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         # The best sets, and all that explain the same as the best within round-off.
         best = by_gain[:MOST_FITTED]
         for chosen in by_gain[MOST_FITTED:]:
-            is_equal = gains[chosen] >= gains[best[0]] - same
+            is_equal = gains[chosen] >= gains[best[0]] - round_off
             if is_equal and effects.explain_the_same(best[0], chosen):
                 best.append(chosen)
         # Fit the best sets, but not those that would leave too much.
         fits, lowest = dict[tuple[int, ...], Fit](), np.inf
         for chosen in best:
-            left = total - gains[chosen]
-            is_worth = anchor.problem.worth(left, lowest, self.plain.cost)
+            is_worth = anchor.problem.worth(total - gains[chosen], lowest, self.plain.cost)
             if len(fits) < ALWAYS_FITTED or is_worth:
                 groups = (*anchor.groups, *(effects.groups[i] for i in chosen))
-                begin = anchor.sizes, anchor.variant, anchor.residuals
-                fits[chosen] = fitted(anchor.problem, groups, *begin)
+                fits[chosen] = fitted(
+                    anchor.problem, groups, anchor.sizes, anchor.variant, anchor.residuals
+                )
                 lowest = min(lowest, fits[chosen].cost)
         return [fits[chosen] for chosen in sorted(fits)]
 
@@ -272,8 +273,8 @@ class LinearEffects:
     def explain_the_same(self, chosen: Sequence[int], others: Sequence[int]) -> bool:
         """Return whether the columns of chosen groups span those of other groups."""
         rows, other_rows = self.rows_of(chosen), self.rows_of(others)
-        together = independent(self.columns[rows + other_rows])
-        return len(together) == len(independent(self.columns[rows]))
+        rank = len(independent(self.columns[rows]))
+        return len(independent(self.columns[rows + other_rows])) == rank
 
 
 def linear_effects(anchor: Fit) -> LinearEffects:

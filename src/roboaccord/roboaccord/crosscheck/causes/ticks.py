@@ -134,8 +134,7 @@ class TickProblem(Problem):
 
     def groups(self) -> list[Group]:
         """Return errors of the recording and parameters of the simulator, by components."""
-        wholes = [DELAY, LAG, CLOCK, *self.parameters()]
-        return [components(hypothesis) for hypothesis in wholes]
+        return [components(hypothesis) for hypothesis in [DELAY, LAG, CLOCK, *self.parameters()]]
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
         """Yield delays, motor lags and effort limits, and sizes at which their fits begin."""

@@ -124,8 +124,7 @@ def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Ite
     yield compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
     for field in JOINT_FIELDS:
         values = getattr(expected, field), getattr(actual, field)
-        unit = unit_of(JointProperties, field)
-        yield compare_value(field, name, *values, ROUND_OFF, unit=unit)
+        yield compare_value(field, name, *values, ROUND_OFF, unit=unit_of(JointProperties, field))
 
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:

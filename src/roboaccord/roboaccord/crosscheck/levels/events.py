@@ -120,8 +120,7 @@ def check_events(
         return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
     if reason := why_no_restart(simulator):
         return EventsCheck(len(run.events), 0, why=because(Code.NO_RESTART, text=reason))
-    smallest_step = setup.scenario.physics_step / 4
-    fine_reference = make_simulator(tightened(setup), physics_step=smallest_step)
+    fine_reference = make_simulator(tightened(setup), physics_step=setup.scenario.physics_step / 4)
     engine_by_step = simulators_by_step(setup, engine)
     # Events of the log, compared with the reference's from the same state.
     differences = [*misplaced_stops(simulator, run)]
@@ -227,8 +226,7 @@ class EventsLevel(Level[EventsCheck]):
     title = "Events"
 
     def measure(self, case: CheckCase) -> EventsCheck:
-        reference = case.runs.shown(REFERENCE).events
-        return check_events(case.setup, case.engine, case.run, reference)
+        return check_events(case.setup, case.engine, case.run, case.runs.shown(REFERENCE).events)
 
     def judge(self, check: EventsCheck, tolerances: Tolerances) -> Finding:
         if check.why:

@@ -189,8 +189,7 @@ def errors_by_move(
     Raises:
         AccordError: where the world cannot be moved so.
     """
-    simulator = make_simulator(setup, moved(engine, move))
-    again = replay(simulator, run, run.state(0), len(plain))
+    again = replay(make_simulator(setup, moved(engine, move)), run, run.state(0), len(plain))
     errors = np.abs(state_difference(plain, again))
     return np.asarray(np.nan_to_num(errors, nan=np.inf))
 

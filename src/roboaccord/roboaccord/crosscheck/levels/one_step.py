@@ -112,8 +112,7 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
         if isinstance(check, NoFreeTick):
             return {}
         unit = unit_of(OneStepCheck, "rms")
-        is_below = check.rms <= check.floor
-        order = str(because(Code.BELOW_ROUND_OFF)) if is_below else check.order
+        order = str(because(Code.BELOW_ROUND_OFF)) if check.rms <= check.floor else check.order
         return {
             "rms": Entry(check.rms, unit, ".2e"),
             "largest": Entry(check.max, unit, ".2e"),

@@ -176,8 +176,7 @@ def compare_cells(
         by_step: change of the median with the physics step, by engine (samples.py).
     """
     statistics, reference_statistics = cell.statistics, reference.statistics
-    step_changes = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
-    allowance = spec.allowance + sum(step_changes)
+    allowance = spec.allowance + sum(abs(by_step.get(c.engine, 0.0)) for c in (cell, reference))
     difference, probability, unsettled = None, None, 0.0
     values, expected = list(cell.values.values()), list(reference.values.values())
     if cell is not reference and min(statistics.n, reference_statistics.n) > 1:

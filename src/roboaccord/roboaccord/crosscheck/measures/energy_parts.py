@@ -110,8 +110,8 @@ class EnergyParts:
             a check, or none where nothing was compared; and in which parts a joint is stopped,
             which no twin simulates (p,).
         """
-        seeds = (0, *ROUNDING_SEEDS)  # with seed 0 nothing is rounded
-        specs = [twin_of(engine, seed) for seed in seeds]
+        # With seed 0 nothing is rounded.
+        specs = [twin_of(engine, seed) for seed in (0, *ROUNDING_SEEDS)]
         twin, *rounded_twins = (make_simulator(self.setup, spec) for spec in specs)
         rests, stopped = self._repeated_rests(twin, parts)
         parts, rests = parts[~stopped], rests[~stopped]

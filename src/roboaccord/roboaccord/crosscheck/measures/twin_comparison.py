@@ -108,8 +108,7 @@ def compare_ticks(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index
         indices of the compared ticks (k,), and their errors by coordinate (k, 2 n + 12).
     """
     ends, stopped = predict_ticks(twin, run, ticks)
-    errors = state_difference(run.at(ticks + 1), ends)
-    return ticks[~stopped], errors[~stopped]
+    return ticks[~stopped], state_difference(run.at(ticks + 1), ends)[~stopped]
 
 
 def effect_of_misreading(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
