@@ -30,4 +30,5 @@ class DrakeSettings:
     integrator: str = "discrete"
 
     def __post_init__(self) -> None:
+        """Refuse an integrator that is not in ORDERS."""
         check_known("unknown integrator ", str(self.integrator).lower(), ORDERS)

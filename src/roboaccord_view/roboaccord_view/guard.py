@@ -57,18 +57,35 @@ _log = logging.getLogger(__name__)
 
 
 class _Value(msgspec.Struct):
+    """Changes of a control, of which only the new `value` is taken."""
+
     value: Value
 
 
 class GuiUpdateMessage(msgspec.Struct, tag=True):
-    """A new value of a control; other changes in a message are dropped."""
+    """A new value of a control; other changes in a message are dropped.
+
+    Args:
+        uuid: viser's identifier of the control.
+        updates: the new value.
+    """
 
     uuid: str
     updates: _Value
 
 
 class ViewerCameraMessage(msgspec.Struct, tag=True):
-    """The camera of a page."""
+    """The camera of a page.
+
+    Args:
+        wxyz: orientation, a quaternion.
+        position: of the camera [m].
+        fov: vertical field of view [rad].
+        near, far: distances between which objects are drawn [m].
+        image_height, image_width: size of the view [pixels].
+        look_at: point in the middle of the view [m].
+        up_direction: direction that points upwards in the view.
+    """
 
     wxyz: tuple[float, float, float, float]
     position: tuple[float, float, float]

@@ -112,6 +112,7 @@ class PerturbedSignals(Proxy):
         self._pending: list[Command] = []  # commands whose efforts do not act yet, oldest first
 
     def _start(self, state: RobotState) -> None:
+        """Put the simulator in a state, with no effort commanded before."""
         self._pending = [Command(np.zeros(len(self._offsets)))] * self._delay
         super()._start(state)
 
@@ -139,6 +140,7 @@ class BrokenSteps(Proxy):
         self._after_step = after_step
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Advance under a command, then cause the error."""
         super()._advance(command, duration)
         self._after_step(self._inner)
 

@@ -37,7 +37,13 @@ Window = tuple[float, float]  # first and last time that are compared [s]
 
 @dataclass(frozen=True)
 class FigureChange:
-    """A figure as `accord run` reports it, with its value in each run; NaN in a run without it."""
+    """A figure as `accord run` reports it, of several runs.
+
+    Args:
+        name: of the figure.
+        unit: of its values; "" where it has none.
+        values: in each run; NaN in a run without it.
+    """
 
     name: Word
     unit: Word

@@ -50,7 +50,15 @@ TURNS = ("roll", "pitch", "yaw")
 
 @dataclass(frozen=True)
 class Signal:
-    """A signal of a run: name, unit, meaning, and values (k,) at times (k,) [s]."""
+    """A signal of a run.
+
+    Args:
+        name: as of `RunSignals`.
+        unit: of the values.
+        meaning: in words.
+        time: of the samples (k,) [s].
+        values: at these times (k,).
+    """
 
     name: Word
     unit: Word
@@ -71,7 +79,12 @@ class Signal:
 
 
 class Source(NamedTuple):
-    """Unit, meaning, function that computes the values (k,), and times (k,) [s] of a signal."""
+    """What a signal is made from when it is asked for.
+
+    Args:
+        unit, meaning, time: as of `Signal`.
+        compute: returns the values (k,).
+    """
 
     unit: str
     meaning: str
@@ -288,7 +301,13 @@ class RunSignals(Mapping[str, Signal]):
 
 @dataclass(frozen=True)
 class SignalGroup:
-    """A group of signals: the pattern that matches them, their number, unit and meaning."""
+    """A group of signals.
+
+    Args:
+        pattern: glob pattern that matches their names.
+        count: their number.
+        unit, meaning: of the first of them.
+    """
 
     pattern: Word
     count: Annotated[int, Quantity("")]

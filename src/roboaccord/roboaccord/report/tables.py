@@ -30,7 +30,14 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of a level, or of the noise."""
+    """A table of a level, or of the noise.
+
+    Args:
+        level: name of the level; "noise" for the noise.
+        title: above the table.
+        columns: heads of the columns, the first that of the rows' names.
+        rows: one for each engine.
+    """
 
     level: str
     title: str

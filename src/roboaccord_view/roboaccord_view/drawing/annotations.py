@@ -28,7 +28,14 @@ Ink = tuple[int, int, int]
 
 
 class Mark(NamedTuple):
-    """A point (2,) [pixels], its text and colour, and whether a ring is drawn around it."""
+    """A point of a picture with a text.
+
+    Args:
+        point: where it is (2,) [pixels].
+        text: beside it.
+        ink: colour of text and ring.
+        ring: whether a ring is drawn around the point.
+    """
 
     point: Array
     text: str

@@ -54,7 +54,13 @@ INTERVAL_95 = 1.96  # half the 95 % interval of a normal distribution [standard 
 
 
 class Prior(NamedTuple):
-    """Knowledge of a size before the fit: mean, standard deviation and bounds, in its unit."""
+    """Knowledge of a size before the fit, all in the unit of the size.
+
+    Args:
+        mean: most probable value.
+        spread: standard deviation.
+        low, high: bounds.
+    """
 
     mean: float
     spread: float

@@ -278,9 +278,11 @@ class DriveLevel(Level[DriveCheck]):
     of_motion = False
 
     def measure(self, case: CheckCase) -> DriveCheck:
+        """Compare efforts and switches in force with the commands, in all ticks."""
         return check_drive(case.setup, case.run)
 
     def judge(self, check: DriveCheck, tolerances: Tolerances) -> Finding:
+        """Return `outside` if any effort or switch was not as commanded."""
         if not check.judged:
             return Finding.does_not_apply(because(Code.NO_COMMAND))
         if not check.off:
@@ -298,6 +300,7 @@ class DriveLevel(Level[DriveCheck]):
         return Finding.outside(*reasons, quantity="switch", where=check.switch)
 
     def rows(self, check: DriveCheck) -> Rows:
+        """Return the numbers of ticks, the largest difference, and the joint or switch."""
         return {
             "ticks": Entry(check.judged),
             "off": Entry(check.off),

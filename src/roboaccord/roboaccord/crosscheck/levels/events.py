@@ -226,9 +226,11 @@ class EventsLevel(Level[EventsCheck]):
     title = "Events"
 
     def measure(self, case: CheckCase) -> EventsCheck:
+        """Compare the events of the run with the reference's from the same states."""
         return check_events(case.setup, case.engine, case.run, case.runs.shown(REFERENCE).events)
 
     def judge(self, check: EventsCheck, tolerances: Tolerances) -> Finding:
+        """Return the outcome by the first difference that is certain, or else the first one."""
         if check.why:
             return Finding.does_not_apply(check.why)
         if not check.differences:
@@ -248,6 +250,7 @@ class EventsLevel(Level[EventsCheck]):
         return Finding.outside(why, quantity=quantity, where=first.subject, size=first.left)
 
     def rows(self, check: EventsCheck) -> Rows:
+        """Return the numbers of events, and those that differ."""
         descriptions = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences]
         return {
             "in the log": Entry(check.logged),

@@ -153,9 +153,11 @@ class InvarianceLevel(Level[InvarianceCheck]):
     title = "Invariance: the same motion in other worlds"
 
     def measure(self, case: CheckCase) -> InvarianceCheck:
+        """Simulate the start of the run again in moved worlds."""
         return check_invariance(case.setup, case.engine, case.run)
 
     def judge(self, check: InvarianceCheck, tolerances: Tolerances) -> Finding:
+        """Return `outside` for the move whose change exceeds its floor by most."""
         if not check.changes:
             reason = next(iter(check.refused.values()), "")
             return Finding.does_not_apply(because(Code.NO_MOVE, text=reason))
@@ -170,6 +172,7 @@ class InvarianceLevel(Level[InvarianceCheck]):
         return Finding.outside(why, quantity=quantity, where=change.where, size=change.error)
 
     def rows(self, check: InvarianceCheck) -> Rows:
+        """Return the largest change by each move, with its floor, or why it was refused."""
         texts = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
         texts = {**check.refused, **texts}
         return {move.name: Entry(texts.get(move.name)) for move in MOVES}

@@ -94,6 +94,7 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
     title = "Level 2: one step"
 
     def measure(self, case: CheckCase) -> OneStepCheck | NoFreeTick:
+        """Predict ticks by the reference; of a chaotic motion only those without an event."""
         arguments = case.setup, case.engine, case.order, case.by_step
         if not case.chaotic:
             return replace(check_steps(*arguments, case.picked), context=LevelContext.of(case))
@@ -101,6 +102,7 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
         return NoFreeTick() if check is None else replace(check, context=LevelContext.of(case))
 
     def judge(self, check: OneStepCheck | NoFreeTick, tolerances: Tolerances) -> Finding:
+        """Return the outcome by order and remainder; where a twin agrees, by the twin."""
         if isinstance(check, NoFreeTick):
             return Finding.not_judged(because(Code.NO_FREE_TICK))
         finding = judge_step(check, tolerances)
@@ -109,6 +111,7 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
         return unless_few(finding, check.judged, check.ticks)
 
     def rows(self, check: OneStepCheck | NoFreeTick) -> Rows:
+        """Return the errors, their order, and the remainder with its bound."""
         if isinstance(check, NoFreeTick):
             return {}
         unit = unit_of(OneStepCheck, "rms")

@@ -88,9 +88,11 @@ class RecordedStepLevel(Level[RecordedStep]):
         """Return nothing: control periods are compared one by one, in step_check.py."""
 
     def judge(self, check: RecordedStep, tolerances: Tolerances) -> Finding:
+        """Return the outcome, with the reason why the reference refused a state, if it did."""
         return self._judge(check, tolerances).also(*[check.refused] if check.refused else [])
 
     def _judge(self, check: RecordedStep, tolerances: Tolerances) -> Finding:
+        """Return the outcome by the errors of the compared control periods."""
         if not check.compared:
             return Finding.not_judged(because(Code.NO_STEP))
         # Errors of a run at rest: below what level 1 allows of a falling link.
@@ -101,6 +103,7 @@ class RecordedStepLevel(Level[RecordedStep]):
         return unless_few(finding, check.compared, check.ticks)
 
     def rows(self, check: RecordedStep) -> Rows:
+        """Return the errors, their share of the change of rates, and what is allowed."""
         return {
             "rms": Entry(check.rms, "rad/s", ".2e"),
             "largest": Entry(check.max, "rad/s", ".2e"),

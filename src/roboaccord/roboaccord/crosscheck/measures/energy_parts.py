@@ -83,6 +83,11 @@ class EnergyParts:
     """Parts of a run between samples of its book, each of which can be simulated again.
 
     Parts are given by indices (p,). The rest of a part is the change of the book's rest over it.
+
+    Args:
+        setup: robot and scenario.
+        run: recorded, of k samples.
+        book: of the run, at p + 1 of these samples.
     """
 
     setup: Setup
@@ -128,7 +133,8 @@ class EnergyParts:
         time, length = self._span(parts[largest])
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
-        return [EnergyCheck(left, bound, worst, time, length, True, step, twin=True)], stopped
+        check = EnergyCheck(left, bound, worst, time, length, sure=True, step=step, twin=True)
+        return [check], stopped
 
     def check_convergence(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None
@@ -173,7 +179,8 @@ class EnergyParts:
         law = energy_book.law_of(setup.force_law)
         rests, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
         for row, part in enumerate(parts.tolist()):
-            run, losses = restart(simulator, self.run, *self.ends[part : part + 2].tolist())
+            first, last = self.ends[part : part + 2].tolist()
+            run, losses = restart(simulator, self.run, first, last)
             before, after = (sum(stored.of(run.state(i))) for i in (0, -1))
             lost = sum(losses.values()) + sum(event.energy for event in run.events)
             if FRICTION not in losses and law:
