@@ -168,8 +168,7 @@ def _largest_excess(
     sample, coordinate = map(int, np.unravel_index(first_largest(ratios), ratios.shape))
     size = float(remainders[sample, coordinate])
     allowed = float(bound[sample, coordinate])
-    is_certain = certain.any() or size <= allowed
-    return Remainder(size, allowed, coordinate, sample, is_certain), ratios
+    return Remainder(size, allowed, coordinate, sample, certain.any() or size <= allowed), ratios
 
 
 def has_settled(errors: Sequence[Array], order: int) -> bool:

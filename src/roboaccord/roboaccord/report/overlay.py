@@ -123,8 +123,7 @@ class Overlay:
         path = Path(path)
         if path.suffix == ".html":
             plots = [Plot(p.title, "", f) for p, f in zip(self.panels, self.pages(), strict=True)]
-            title = ", ".join(self.runs)
-            facts = made_with("plotly")
+            title, facts = ", ".join(self.runs), made_with("plotly")
             write_text(path, render_plots(title, "", plots, command=command, facts=facts))
         elif path.suffix in (".png", ".svg"):
             with styled():

@@ -189,13 +189,12 @@ class Search:
         total = float(effects.target @ effects.target)
         round_off = REGRESSION_ROUND_OFF * total
         # Sets of groups, by index: each hypothesis, or each pair with one of the best.
-        indices = range(len(effects.groups))
-        sets: list[tuple[int, ...]] = [(i,) for i in indices]
+        sets: list[tuple[int, ...]] = [(i,) for i in range(len(effects.groups))]
         gains = {chosen: effects.explained(chosen) for chosen in sets}
         by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         if count == 2:
-            best_single = {i for (i,) in by_gain[:MOST_FITTED]}
-            sets = [pair for pair in combinations(indices, 2) if best_single & {*pair}]
+            top = {i for (i,) in by_gain[:MOST_FITTED]}  # the best hypotheses by themselves
+            sets = [pair for pair in combinations(range(len(effects.groups)), 2) if top & {*pair}]
             gains = {chosen: effects.explained(chosen) for chosen in sets}
             by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         # The best sets, and all that explain the same as the best within round-off.
