@@ -193,8 +193,7 @@ def errors_by_move(
         AccordError: where the world cannot be moved so.
     """
     again = replay(make_simulator(setup, moved(engine, move)), run, run.state(0), len(plain))
-    errors = np.abs(state_difference(plain, again))
-    return np.asarray(np.nan_to_num(errors, nan=np.inf))
+    return np.asarray(np.nan_to_num(np.abs(state_difference(plain, again)), nan=np.inf))
 
 
 def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:

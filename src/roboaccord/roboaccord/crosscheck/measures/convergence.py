@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -179,10 +178,11 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     changed = Job(engine, runs.steps[0], bit=True)
     if changed in runs.by_job:
         pairs.append((changed, replace(changed, bit=False)))
-    coordinates, centres = partial(runs.coordinates, tree), partial(runs.centres, tree)
-    errors = sum(np.abs(coordinates(a) - coordinates(b)) for a, b in pairs)
-    scale = ROUND_OFF * np.maximum(np.abs(coordinates(truth)).max(axis=0), 1.0)
-    distance = sum(largest_distance(centres(a) - centres(b)) for a, b in pairs)
+    errors = sum(np.abs(runs.coordinates(tree, a) - runs.coordinates(tree, b)) for a, b in pairs)
+    scale = ROUND_OFF * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
+    distance = sum(
+        largest_distance(runs.centres(tree, a) - runs.centres(tree, b)) for a, b in pairs
+    )
     distance = np.maximum.accumulate(distance) + ROUND_OFF
     return Floor(np.maximum.accumulate(errors, axis=0) + scale, distance)
 
@@ -199,21 +199,22 @@ def check_convergence(
         simulator: of the engine.
         floor: distance that is not due to the engine.
     """
-    truth, by_step, order = runs.by_job[runs.truth], runs.of(engine), simulator.order
+    truth, by_step = runs.by_job[runs.truth], runs.of(engine)
     jobs = [Job(engine, dt) for dt in runs.steps]  # from the largest step to the smallest
     target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
     errors = [runs.coordinates(tree, job) - target for job in jobs]
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
-    check = partial(_check_errors, tree, truth, target)
     kinked = _kinked_ticks(simulator, truth, [*by_step.values()], runs.steps[-1])
-    whole = check(errors, distance, 1 if kinked.size else order, floor)
+    expected_order = 1 if kinked.size else simulator.order
+    whole = _check_errors(tree, truth, target, errors, distance, expected_order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
         end, before = int(kinked[0]) + 1, None
         if end > MIN_SAMPLES:
             start = Floor(floor.coordinates[:end], floor.distance[:end])
-            truncated = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
-            before = check(*truncated, order, start)
+            early = [error[:end] for error in errors]
+            distances = {dt: values[:end] for dt, values in distance.items()}
+            before = _check_errors(tree, truth, target, early, distances, simulator.order, start)
         whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
         if _hit_different_stops([by_step[dt] for dt in runs.steps[-STEPS:]]):
             # Such runs are not in the asymptotic range.
