@@ -257,8 +257,7 @@ class Film:
             now = self._motion.time[i]
             if any(event.kind == REFUSED and event.time <= now for event in self._findings):
                 marks.append(notes.Mark(self._path[-1], "nearest point", notes.GREEN, ring=True))
-        for failure in failed:
-            marks.append(notes.Mark(origins[failure.link], failure.name, notes.WARNING, ring=False))
+        marks += [notes.Mark(origins[f.link], f.name, notes.WARNING, ring=False) for f in failed]
         return [mark._replace(point=camera.project(mark.point @ turn)) for mark in marks]
 
     def _legend(self, i: int) -> list[tuple[str, Ink]]:

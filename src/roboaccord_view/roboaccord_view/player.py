@@ -245,8 +245,7 @@ class Player:
         """Return the arrows of the contacts at a time [s] (k, 2, 3) [m]."""
         times, arrows = self._contacts
         i = _last(times, moment)
-        is_recent = i >= 0 and moment - times[i] < 1.5 * PERIOD
-        return arrows[i] if is_recent else np.empty((0, 2, 3))
+        return arrows[i] if i >= 0 and moment - times[i] < 1.5 * PERIOD else np.empty((0, 2, 3))
 
 
 def _last(times: Array, moment: float) -> int:

@@ -75,8 +75,7 @@ class Recorded:
                     dropped.add(mesh.attrib.pop("filename", ""))
             return ET.tostring(top, encoding="unicode")
 
-        described = map(_described, runs, bags)
-        urdf, *urdfs = map(without_foreign_meshes, described)
+        urdf, *urdfs = map(without_foreign_meshes, map(_described, runs, bags))
         reference = [SecondRun(motion, urdf, looks)] if motion else []
         others = runs_beside(runs, urdfs) if urdfs else reference
         if dropped:

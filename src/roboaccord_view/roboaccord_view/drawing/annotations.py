@@ -143,8 +143,7 @@ def _cost(
         area: of the text [pixels^2].
     """
     height, width, _ = picture.shape
-    size = letters(width)
-    is_inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
+    is_inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * letters(width)
     left, top, right, bottom = np.maximum(np.array(box), 0).astype(int)
     share = 0.0 if robot is None else robot[top:bottom, left:right].sum() / area
     is_taken = not is_inside or any(_overlap(box, other) for other in others)

@@ -129,8 +129,7 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) ->
     sheet = Image.new("L", (width, height))
     pen = ImageDraw.Draw(sheet)
     # Pieces of the path that are visible, or hidden, throughout.
-    changes = np.flatnonzero(np.diff(visible)) + 1
-    for piece in np.split(np.arange(len(flat)), changes):
+    for piece in np.split(np.arange(len(flat)), np.flatnonzero(np.diff(visible)) + 1):
         if len(piece) > 1 and visible[piece[0]]:
             pen.line(flat[piece].ravel().tolist(), fill=255, width=OVERSAMPLING * PATH_WIDTH)
     _mix(picture, PATH_COLOUR, np.asarray(sheet.reduce(OVERSAMPLING)))

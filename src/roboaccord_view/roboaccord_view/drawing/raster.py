@@ -131,9 +131,8 @@ class Canvas:
         for row, column in np.ndindex(n, n):
             sums += paint[owner[row::n, column::n]]
         # Mean of the samples' colours; samples without a face have the picture's.
-        colours, uncovered = sums[..., :3], sums[..., 3:]
         touched = picture[top:bottom, left:right]
-        touched[:] = (colours + uncovered * touched) // (n * n)
+        touched[:] = (sums[..., :3] + sums[..., 3:] * touched) // (n * n)
 
 
 def finer(camera: Camera) -> Camera:

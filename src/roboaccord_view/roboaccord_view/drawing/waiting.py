@@ -54,8 +54,7 @@ def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool
     # The window is an odd number of samples, centred on each.
     width = 2 * round(0.5 * RANGE_WINDOW / step) + 1
     is_driven = (_ranges(np.column_stack(coordinates), width) > STILL_RANGE).any(axis=1)
-    is_swaying = (_ranges(points, width) > STILL_SWAY * size).any(axis=(1, 2))
-    return np.asarray(is_driven | is_swaying)
+    return np.asarray(is_driven | (_ranges(points, width) > STILL_SWAY * size).any(axis=(1, 2)))
 
 
 def _ranges(values: Array, width: int) -> Array:
