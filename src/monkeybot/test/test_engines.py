@@ -337,7 +337,7 @@ def test_the_compiled_friction_of_joints_gives_the_bits_of_the_one_in_python(nam
 @pytest.mark.parametrize("name", default_names())
 def test_release_flight_and_grip_are_the_same_in_a_moved_world(name, monkeypatch):
     """Both hinges, the free base, and the mass matrix by which a hand grips."""
-    monkeypatch.setattr(invariance, "REPLAYED", 1.0)
+    monkeypatch.setattr(invariance, "REPEATED_SHARE", 1.0)
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", ["duration=0.5"]))
     run = run_setup(setup, make_simulator(setup, name))
     assert [event.kind for event in run.events] == ["magnet_off", "magnet_on"]

@@ -13,7 +13,7 @@ from roboaccord.contract.state import Array, Command
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, Conclusion, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes
-from roboaccord.crosscheck.causes.search import LIKELY, Search
+from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
 from roboaccord.report.cause_words import text_of
 from roboaccord.simulators.proxy import Proxy
@@ -57,7 +57,7 @@ class Lines(Problem):
         return replace(self, recorded=self.recorded[blocks], columns=self.columns[:, blocks])
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
-        return fit.cost <= times * LIKELY * fit.residuals.size
+        return fit.cost <= times * NOISE_RATIO * fit.residuals.size
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         return before.cost - fit.cost > SIGNIFICANT**2

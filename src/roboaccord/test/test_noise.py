@@ -11,7 +11,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.links import link_centres
 from roboaccord.crosscheck.noise import Noise, measure_noise, refuse_tolerances, sensitive
-from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, run_job, start_of
+from roboaccord.crosscheck.runs import NOISE_FLAGS, START_CHANGE, Job, run_job, start_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, preset, simulate_model, spec
 from roboaccord.engines.model import EngineModel
@@ -55,7 +55,7 @@ def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: b
     time = np.arange(0.0, duration, STEP)
     still = slid(np.zeros_like(time), time)
     apart = np.where(time < 10.5, np.exp(2.0 * time), 1.0)  # and then comes back
-    bit, nudged = slid(1e-12 * apart, time), slid(NUDGE * np.exp(1.5 * time), time)
+    bit, nudged = slid(1e-12 * apart, time), slid(START_CHANGE * np.exp(1.5 * time), time)
     noise = noise_between(ball, still, still, bit, nudged)
     assert noise.floor == pytest.approx(1e-12 * apart.max(), rel=1e-12)
     assert noise.rate == pytest.approx(1.5, rel=1e-9)
@@ -85,13 +85,13 @@ def test_the_last_bit_is_that_of_1_or_of_what_is_larger(value: float) -> None:
     state = RobotState(0.0, np.array([value, 0.5]), np.zeros(2), np.zeros(2))
     changed = start_of(Job("dart", STEP, bit=True), state)
     assert start_of(Job("dart", STEP, again=True), state) is state
-    assert start_of(Job("dart", STEP, nudged=True), state).q[0] == value + NUDGE
+    assert start_of(Job("dart", STEP, nudged=True), state).q[0] == value + START_CHANGE
     assert changed.q[0] + 1.0 != value + 1.0 or abs(value) > 1.0
     assert abs(changed.q[0] - value) <= np.finfo(float).eps * max(1.0, 2.0 * abs(value))
     assert changed.q[0] != value and changed.q[1] == 0.5
 
 
-@pytest.mark.parametrize("how", NOISE)
+@pytest.mark.parametrize("how", NOISE_FLAGS)
 def test_a_run_begins_where_its_job_says(how: str) -> None:
     setup = setup_of("monkeybot", "swing", "duration=0.01")
     job = Job("reference", STEP, **{how: True})

@@ -56,8 +56,7 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
         Parser(plant).AddModelsFromString(text, "urdf")
         for i, name in enumerate(model.joints):
             joint = plant.GetJointByName(name)
-            actuator = plant.AddJointActuator(name, joint)
-            actuator.set_default_rotor_inertia(model.rotors[i])
+            plant.AddJointActuator(name, joint).set_default_rotor_inertia(model.rotors[i])
             if model.damping is not None:
                 joint.set_default_damping_vector([model.damping[i]])
         for joint in tree.moving:
@@ -121,9 +120,11 @@ class DrakeMechanism(Mechanism):
         return np.concatenate([q, v])
 
     def place(self, state: RobotState) -> None:
+        """Put the plant in a state."""
         self.plant.SetPositionsAndVelocities(self.context, self.vector(state))
 
     def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        """Return the accelerations of base and joints under efforts (n,) [N m]."""
         plant, context = self.plant, self.context
         forces = np.zeros(plant.num_velocities())
         forces[self.v] = effort
@@ -137,28 +138,31 @@ class DrakeMechanism(Mechanism):
         return Acceleration(base, rates[self.v])
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return the axes of base and joints as columns, the mass matrix, and gravity's forces."""
         mass, bias = dynamics_of(self.plant, self.context)  # at rest the bias is gravity alone
         # Columns of `order` select the base's axes, then the joints, from Drake's velocities.
         base = np.arange(len(mass))[self.base_v]
         return np.eye(len(mass))[:, [*base[np.argsort(self.axes)], *self.v]], mass, bias
 
     def gravity(self) -> Array:
+        """Return the acceleration of gravity (3,) [m/s^2]."""
         return np.array(self.plant.gravity_field().gravity_vector())
 
     def link(self, name: str) -> LinkProperties:
+        """Return mass, centre of mass and inertia of a link, as Drake has them."""
         inertia = self._bodies[name].CalcSpatialInertiaInBodyFrame(self.context)
         centre = np.array(inertia.get_com())
         about_centre = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
         return LinkProperties(inertia.get_mass(), centre, np.array(about_centre))
 
     def joint(self, name: str) -> JointProperties:
+        """Return origin, axis, limits, damping and armature of a joint, as Drake has them."""
         joint = self.plant.GetJointByName(name)
         pose = joint.frame_on_parent().GetFixedPoseInBodyFrame()
         limits = joint.position_lower_limits(), joint.position_upper_limits()
         armature = 0.0
         if self.plant.HasJointActuatorNamed(name):
-            actuator = self.plant.GetJointActuatorByName(name)
-            armature = float(actuator.rotor_inertia(self.context))
+            armature = float(self.plant.GetJointActuatorByName(name).rotor_inertia(self.context))
         return JointProperties(
             origin=np.array(pose.translation()),
             axis=np.array(pose.rotation().matrix() @ joint_axis(joint)),

@@ -30,5 +30,5 @@ class DrakeSettings:
     integrator: str = "discrete"
 
     def __post_init__(self) -> None:
-        name = str(self.integrator).lower()
-        check_known("unknown integrator ", name, ORDERS)
+        """Refuse an integrator that is not in ORDERS."""
+        check_known("unknown integrator ", str(self.integrator).lower(), ORDERS)

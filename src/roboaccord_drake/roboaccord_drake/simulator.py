@@ -96,6 +96,7 @@ class DrakeSimulator(EngineSimulator):
                     )
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint where it is, or release it."""
         # A locked joint gets a rotor so heavy that nothing moves it.
         inertia = LOCK_INERTIA if locked else self.armature[joint]
         smooth = self.mechanism.plant, self.mechanism.context
@@ -107,11 +108,13 @@ class DrakeSimulator(EngineSimulator):
         return ()
 
     def _place(self, state: RobotState) -> None:
+        """Put the plant in a state."""
         self._height = float(state.position[2])
         self._context.SetTime(state.time)
         self._plant.SetPositionsAndVelocities(self._context, self.mechanism.vector(state))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations of a state under efforts (n,) [N m]."""
         # The continuous plant has its own context, so the state of the simulation stays.
         return self.mechanism.acceleration_at(state, self._geared(effort))
 
@@ -140,6 +143,7 @@ class DrakeSimulator(EngineSimulator):
         return position, orientation, twist
 
     def _read(self) -> RobotState:
+        """Return the state of the plant."""
         q, v = self._coordinates()
         position, orientation, twist = self._base(q, v)
         # The twist of a state is in the axes of the base.
@@ -155,6 +159,7 @@ class DrakeSimulator(EngineSimulator):
         )
 
     def _substeps(self, effort: Array, count: int) -> None:
+        """Take `count` physics steps under efforts (n,) [N m]."""
         for _ in range(count):
             if self._continuous:
                 self._runge_kutta()

@@ -6,8 +6,8 @@ A Film first places the camera once (stance.py) and leaves out waiting, times in
 (drawing/annotations.py).
 
 What a picture is composed of may be changed in `Film.picture`, texts in `_lines_above`,
-`_line_below` and `_legend`; test_annotations finds texts and places in pictures. LOOKS and
-MOST_BAND may be tuned.
+`_line_below` and `_legend`; test_annotations finds texts and places in pictures.
+CHECKED_PICTURES and MAX_BAND may be tuned.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from roboaccord_view.drawing.backdrop import Backdrop
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.drawing.ground import draw_path
 from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, count_hidden, finer
-from roboaccord_view.drawing.waiting import REST, WORTH, is_moving, shown_samples
+from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, shown_samples
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.options import FPS, SIZE, check_film
 from roboaccord_view.second import Layers, SecondRun
-from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
+from roboaccord_view.stance import AZIMUTHS, CHECK_SIZE, Bands, Stance, over_terrain, stance_of
 
 # Largest fraction of a picture's height for the texts above, or for those below: with two of them
 # 0.4 remain for the robot.
-MOST_BAND = 0.3
+MAX_BAND = 0.3
 # Pictures of a motion in which it is checked whether solids hide the robot: every fifteenth of it.
-LOOKS = 16
+CHECKED_PICTURES = 16
 
 # Called with the number of pictures done, and in all.
 Progress = Callable[[int, int], None]
@@ -88,19 +88,25 @@ class Film:
             raise AccordError("the motion has no samples to draw")
         if not HAS_NUMBA:
             raise AccordError("films need numba; run: pip install numba")
-        self.fps, self.size, self.speed = fps, size, speed
+        self.fps = fps
+        self.size = self._width, self._height = size
+        self.speed = speed
+        self._name = name
+        # The motion, a sample for each picture if nothing is left out.
         self._step = speed / fps  # time between samples [s of motion]
         self._scene = Scene.parse(urdf, collision=collision)
-        self._moved = moved = Moved(self._scene, resample(trajectory, self._step))
-        self._motion, self._findings, self._name = moved.motion, findings, name
-        self._aim = aim = aim or moved.tip()
-        self._rates = moved.speeds(aim)  # speed of the aim (t,) [m/s]
-        self._path = moved.path(aim)  # path of the aim in the world (t, 3) [m]
-        self._outline = moved.outlines()  # outermost vertices of the robot (t, v, 3) [m]
-        self._layers = [Layers(run, self._step, len(self._motion), aim) for run in beside]
+        self._moved = Moved(self._scene, resample(trajectory, self._step))
+        self._motion = self._moved.motion
+        self._aim = self._moved.tip() if aim is None else aim
+        self._aim_speeds = self._moved.speeds(self._aim)  # speed of the aim (t,) [m/s]
+        self._path = self._moved.path(self._aim)  # path of the aim in the world (t, 3) [m]
+        self._outline = self._moved.outlines()  # outermost vertices of the robot (t, v, 3) [m]
+        self._layers = [Layers(run, self._step, len(self._motion), self._aim) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
+        self._findings = findings
         # Index of the sample that each picture shows.
         self._samples = np.arange(len(self._motion)) if uncut else self._samples_without_waiting()
+        # What is drawn, from where, and before what.
         self._solids = [surface for surface in surfaces if surface.name not in BACKDROPS]
         drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
@@ -108,13 +114,14 @@ class Film:
         self._owners = np.repeat(np.arange(len(drawn)), [len(solid.faces) for solid in drawn])
         by_name = {surface.name: surface for surface in surfaces}
         terrain = by_name.get(TERRAIN)
-        self._stance = stance = self._place_camera(terrain, wall=WALL in by_name)
-        first, mesh = stance.camera(0, size), Mesh.join([terrain]) if terrain else None
-        self._backdrop = Backdrop(first, stance.floor, stance.grid, mesh)
-        self._canvas = Canvas(finer(first), self._backdrop.hidden)
-        self._trace = self._trace_of_path()  # (t, 3) [m]
+        self._stance = self._place_camera(terrain, wall=WALL in by_name)
+        first_camera = self._stance.camera(0, size)
+        ground = Mesh.join([terrain]) if terrain else None
+        self._backdrop = Backdrop(first_camera, self._stance.floor, self._stance.grid, ground)
+        self._canvas = Canvas(finer(first_camera), self._backdrop.hidden)
+        self._path_on_ground = self._lowered_path()  # in the axes of pictures (t, 3) [m]
 
-    def _trace_of_path(self) -> Array:
+    def _lowered_path(self) -> Array:
         """Return the path in the axes of pictures (t, 3) [m].
 
         On terrain it is lowered onto the terrain. If it is that of the centre of mass, and stays
@@ -132,14 +139,15 @@ class Film:
 
     def _place_camera(self, terrain: Surface | None, *, wall: bool) -> Stance:
         """Return the camera placement that sees everything, and in which solids hide least."""
-        aspect, bands, count = self.size[0] / self.size[1], self._bands(), len(self._motion)
+        aspect, bands, count = self._width / self._height, self._bands(), len(self._motion)
         if terrain:
             return over_terrain(terrain.vertices, count, aspect, bands)
         fixed = [solid.vertices for solid in self._solids]
         if self._aim and self._aim.target is not None:
             fixed.append(self._aim.target[None])
         over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
-        points, centre = np.concatenate(over_time, axis=1), self._moved.path()
+        points = np.concatenate(over_time, axis=1)
+        centre = self._moved.path()
         stances = (
             stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
             for azimuth in AZIMUTHS
@@ -148,30 +156,31 @@ class Film:
 
     def _bands(self) -> Bands:
         """Return the parts of a picture's height above and below that texts need."""
-        letters, height = notes.letters(self.size[0]), self.size[1]  # heights [pixels]
+        letters = notes.letters(self._width)  # height of a line's letters [pixels]
+        # The last sample has all lines.
         count = len(self._motion)
         rows = self._lines_above(count - 1, count - len(self._samples), self._legend(0))
         above, below = letters * (1.0 + 1.25 * len(rows)), 2.5 * letters
-        return min(above / height, MOST_BAND), min(below / height, MOST_BAND)
+        return min(above / self._height, MAX_BAND), min(below / self._height, MAX_BAND)
 
     def _times_hidden(self, stance: Stance) -> int:
-        """Return how often solids hide the path, in up to LOOKS pictures."""
-        mesh, turn = Mesh.join(self._solids), stance.turn.T
-        placed, path = mesh.at(mesh.points @ turn), self._path @ turn
-        size = SMALL * self.size[0] // self.size[1], SMALL
-        samples = np.unique(np.linspace(0, len(path) - 1, LOOKS).astype(int))
-        return sum(count_hidden(stance.camera(i, size), placed, path[i : i + 1]) for i in samples)
+        """Return how often solids hide the path, in up to CHECKED_PICTURES pictures."""
+        solids, turn = Mesh.join(self._solids), stance.turn.T
+        solids = solids.at(solids.points @ turn)
+        path = self._path @ turn
+        size = CHECK_SIZE * self._width // self._height, CHECK_SIZE
+        samples = np.unique(np.linspace(0, len(path) - 1, CHECKED_PICTURES).astype(int))
+        return sum(count_hidden(stance.camera(i, size), solids, path[i : i + 1]) for i in samples)
 
     def _samples_without_waiting(self) -> Index:
         """Return the samples of the motion without waiting."""
         moving = is_moving(self._motion, self._outline, self._step)
         for layers in self._layers:
             moving |= layers.moving
-        times = [failure.time for failure in self._failures]
-        times += [finding.time for finding in self._findings]
+        times = [f.time for f in self._failures] + [f.time for f in self._findings]
         moving[np.searchsorted(self._motion.time[:-1], times)] = True
-        rest = max(round(REST * self.fps), 1)
-        return shown_samples(moving, rest, math.ceil(WORTH / self._step))
+        rest = max(round(SHOWN_REST * self.fps), 1)
+        return shown_samples(moving, rest, math.ceil(MIN_GAP / self._step))
 
     def __len__(self) -> int:
         """Return the number of pictures."""
@@ -208,7 +217,7 @@ class Film:
         mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
         self._canvas.camera = finer(camera)
         picture = self._backdrop.picture(camera)
-        draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
+        draw_path(picture, camera, self._path_on_ground[: i + 1], self._canvas.hidden)
         self._backdrop.shade(picture, camera, mesh)
         self._canvas.draw(mesh)
         self._canvas.lay_over(picture)
@@ -224,8 +233,7 @@ class Film:
             cut: number of samples before it that were left out.
             head: the first lines.
         """
-        now = float(self._motion.time[i])
-        lines = failure_lines(self._failures, self._findings, now)
+        lines = failure_lines(self._failures, self._findings, float(self._motion.time[i]))
         rows = [*head, *((line, notes.WARNING) for line in lines)]
         if self._scene.kind != VISUAL:
             rows.append((self._scene.kind, MUTED))
@@ -238,24 +246,19 @@ class Film:
         slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
         point = self._aim.name if self._aim else "centre of mass"
         time = f"t = {self._motion.time[i]:.2f} s"
-        return f"{time}   speed of the {point} {self._rates[i]:.2f} m/s{slow}"
+        return f"{time}   speed of the {point} {self._aim_speeds[i]:.2f} m/s{slow}"
 
     def _marks(self, camera: Camera, i: int, failed: Sequence[Failure]) -> list[notes.Mark]:
         """Return the marks of a picture: the target, the end of a refused one, failed joints."""
         origins, turn = self._moved.origins[i], self._stance.turn.T
-        marks = list[notes.Mark]()
-
-        def add(point: Array, text: str, ink: Ink, *, ring: bool) -> None:
-            marks.append(notes.Mark(camera.project(point @ turn), text, ink, ring))
-
+        marks = list[notes.Mark]()  # at points of the world (3,) [m]
         if self._aim and self._aim.target is not None:
-            add(self._aim.target, "target", notes.GREEN, ring=True)
+            marks.append(notes.Mark(self._aim.target, "target", notes.GREEN, ring=True))
             now = self._motion.time[i]
             if any(event.kind == REFUSED and event.time <= now for event in self._findings):
-                add(self._path[-1], "nearest point", notes.GREEN, ring=True)
-        for failure in failed:
-            add(origins[failure.link], failure.name, notes.WARNING, ring=False)
-        return marks
+                marks.append(notes.Mark(self._path[-1], "nearest point", notes.GREEN, ring=True))
+        marks += [notes.Mark(origins[f.link], f.name, notes.WARNING, ring=False) for f in failed]
+        return [mark._replace(point=camera.project(mark.point @ turn)) for mark in marks]
 
     def _legend(self, i: int) -> list[tuple[str, Ink]]:
         """Return a line for each robot, in its colour: its distance from target or first robot."""
@@ -266,9 +269,10 @@ class Film:
         drawn = [(self._name if self._layers else "", INK, self._path[i])]
         if self._name:
             drawn += [(layers.second.name, layers.ink, layers.path[i]) for layers in self._layers]
+        origin = self._path[i] if target is None else target
         rows = list[tuple[str, Ink]]()
         for name, ink, point in drawn:
-            distance = float(np.linalg.norm(point - (self._path[i] if target is None else target)))
+            distance = float(np.linalg.norm(point - origin))
             text = f"{points} {1e3 * distance:.0f} mm from the target"
             if target is None:
                 text = f"{points} {notes.length_text(distance)} apart" if rows else ""

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 from roboaccord.contract import AccordError, writing
 
-from roboaccord_view.drawing.ground import TRACE
+from roboaccord_view.drawing.ground import PATH_COLOUR
 from roboaccord_view.film import Film, Progress
 
 INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
@@ -103,7 +103,7 @@ def _palette(film: Film) -> Image.Image:
     sheet = np.repeat(colours, np.ceil(np.sqrt(counts)).astype(int), axis=0)[None]
     image = Image.fromarray(sheet).quantize(COLOURS - 1, Image.Quantize.MEDIANCUT, kmeans=3)
     chosen = (image.getpalette() or [])[: 3 * COLOURS - 3]
-    image.putpalette([*chosen, *TRACE.astype(int).tolist()])
+    image.putpalette([*chosen, *PATH_COLOUR.astype(int).tolist()])
     return image
 
 

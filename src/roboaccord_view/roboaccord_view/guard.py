@@ -7,8 +7,8 @@ control that it changes. viser has no place for such checks, so `open_server` re
 of the library websockets with which viser starts its server.
 
 A new kind of control is refused until `allowed` knows it, and nothing may be left to viser; a
-change here needs a test in test_view_guard.py. LARGEST, MOST and QUIET may grow with pages that
-need it.
+change here needs a test in test_view_guard.py. MAX_FRAME, MAX_CONNECTIONS and LOG_INTERVAL may grow
+with pages that need it.
 """
 
 from __future__ import annotations
@@ -45,30 +45,47 @@ Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
 # Bytes; largest frame. The page's frames have less than 500; 16 kB are 32 times as much, for pages
 # that grow.
-LARGEST = 1 << 14
+MAX_FRAME = 1 << 14
 # Connections at a time, those before the handshake included: ten pages with six each, as browsers
 # open.
-MOST = 64
+MAX_CONNECTIONS = 64
 # s; between log lines on refusals, so that a flood does not fill the terminal: six a minute.
-QUIET = 10.0
-REPLACED = threading.Lock()  # held while `open_server` has replaced websockets' function
+LOG_INTERVAL = 10.0
+REPLACING_LOCK = threading.Lock()  # held while `open_server` has replaced websockets' function
 
 _log = logging.getLogger(__name__)
 
 
 class _Value(msgspec.Struct):
+    """Changes of a control, of which only the new `value` is taken."""
+
     value: Value
 
 
 class GuiUpdateMessage(msgspec.Struct, tag=True):
-    """A new value of a control; other changes in a message are dropped."""
+    """A new value of a control; other changes in a message are dropped.
+
+    Args:
+        uuid: viser's identifier of the control.
+        updates: the new value.
+    """
 
     uuid: str
     updates: _Value
 
 
 class ViewerCameraMessage(msgspec.Struct, tag=True):
-    """The camera of a page."""
+    """The camera of a page.
+
+    Args:
+        wxyz: orientation, a quaternion.
+        position: of the camera [m].
+        fov: vertical field of view [rad].
+        near, far: distances between which objects are drawn [m].
+        image_height, image_width: size of the view [pixels].
+        look_at: point in the middle of the view [m].
+        up_direction: direction that points upwards in the view.
+    """
 
     wxyz: tuple[float, float, float, float]
     position: tuple[float, float, float]
@@ -137,7 +154,7 @@ def open_server(host: str, port: int) -> ViserServer:
 
     guard = Guard(host, f"viser-v{viser.__version__}")
     # viser looks up `serve` when it starts, and so starts the guard's.
-    with REPLACED, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
+    with REPLACING_LOCK, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
         serve = websocket_server.serve
         websocket_server.serve = partial(guard.serve, serve)  # type: ignore[assignment,misc]
         try:
@@ -197,7 +214,7 @@ class Guard:
         logger = logging.Logger("silent", logging.CRITICAL)  # else it logs tracebacks of handshakes
         check = partial(self._check_handshake, process_request)
         options |= {"create_connection": partial(_Connection, self), "process_request": check}
-        options |= {"max_size": LARGEST, "logger": logger}
+        options |= {"max_size": MAX_FRAME, "logger": logger}
         return serve(partial(self._handle, handler), *where, **options)
 
     def refusal(self, headers: Headers, *, is_socket: bool) -> str:
@@ -217,13 +234,13 @@ class Guard:
         return ""
 
     def tell(self, reason: str) -> None:
-        """Log a refusal, at most one in QUIET; later lines count those between."""
+        """Log a refusal, at most one in LOG_INTERVAL; later lines count those between."""
         if time.monotonic() < self._silent_until:
             self._unreported += 1
             return
         earlier = f" ({self._unreported} refused before)" if self._unreported else ""
         _log.warning("the view refuses: %s%s", reason, earlier)
-        self._silent_until, self._unreported = time.monotonic() + QUIET, 0
+        self._silent_until, self._unreported = time.monotonic() + LOG_INTERVAL, 0
 
     def _check_handshake(
         self, viser_answer: Answer, connection: ServerConnection, request: Request
@@ -259,7 +276,7 @@ class _Connection(ServerConnection):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        if len(self.server.handlers) > MOST:
+        if len(self.server.handlers) > MAX_CONNECTIONS:
             self.transport.abort()
 
     async def recv(self, decode: bool | None = None) -> bytes:  # type: ignore[override]

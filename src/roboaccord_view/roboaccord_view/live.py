@@ -24,7 +24,7 @@ from roboaccord.scenario import Setup, surfaces_around
 from roboaccord.simulators import Simulator
 
 from roboaccord_view.figure import Pose
-from roboaccord_view.player import RATE, ROUND_OFF, Player, add_controls, line_of
+from roboaccord_view.player import PICTURE_RATE, ROUND_OFF, Player, add_controls, line_of
 from roboaccord_view.push import PushedSimulator
 from roboaccord_view.stage import HOST, PORT, Stage
 
@@ -38,7 +38,7 @@ PATH_MOST = 4000
 # N and s; largest force and duration of a push: robots of some kg and m survive them as numbers.
 STRONGEST, LONGEST = 1e3, 10.0
 # s; how far each button lets a paused run go on, at least one control period.
-STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}
+STEPS = {"▶": 0.0, "▶▶": 1.0 / PICTURE_RATE}
 
 
 def open_stage(
@@ -92,7 +92,7 @@ class StateDisplay:
 
 
 class LiveView(Observer):
-    """View of a running simulation, paced to real time, at up to RATE pictures a second.
+    """View of a running simulation, paced to real time, at up to PICTURE_RATE pictures a second.
 
     The run waits in `on_state` for the wall clock, and while the page pauses it: no state is
     skipped.
@@ -146,7 +146,7 @@ class LiveView(Observer):
         if not state.time:
             self._pace.restart()
         while not self._play.value and state.time > self._until - ROUND_OFF:
-            time.sleep(0.5 / RATE)
+            time.sleep(0.5 / PICTURE_RATE)
             self._pace.restart()
         self._pace.wait()
 
@@ -201,10 +201,10 @@ class LiveView(Observer):
         self._until = self._latest.time + max(step, self._setup.scenario.control_period)
 
     def _draw_states(self) -> None:
-        """Draw the latest state, RATE times a second; runs in a thread."""
+        """Draw the latest state, PICTURE_RATE times a second; runs in a thread."""
         shown: RobotState | None = None
         display = StateDisplay(self._setup, self.stage, self._clock)
-        while not self._stop.wait(1.0 / RATE):
+        while not self._stop.wait(1.0 / PICTURE_RATE):
             state = self._latest
             if state is not shown:
                 display.add_to_path(state)

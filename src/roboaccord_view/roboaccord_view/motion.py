@@ -4,7 +4,7 @@ Poses follow from the recorded motion by forward kinematics; shapes are those of
 (test_view.py). What a view follows is an aim, a point on a link: the robot's own `Robot.aim`, else
 for an arm its tip (`Moved.tip`), else the centre of mass.
 
-DIRECTIONS and SAMPLES trade accuracy for speed and may be tuned.
+DIRECTIONS and MIN_PATH_SAMPLES trade accuracy for speed and may be tuned.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quat
 # Number of directions in which outermost vertices are searched, evenly on a Fibonacci sphere. None
 # is farther than 11 degrees from one of them, so no extent is more than 1.9 % short.
 DIRECTIONS = 192
-GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # rad; golden angle between neighbouring directions
+GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))  # rad; golden angle between neighbouring directions
 # Smallest number of samples by which the longest path is chosen; a path of 300 chords is a few per
 # mille short.
-SAMPLES = 300
+MIN_PATH_SAMPLES = 300
 # s; half of the time between two poses whose difference gives a speed: round-off of times up to
 # 1000 s, 1e-13 s, is 1e-7 of it.
-MOMENT = 1e-6
+HALF_INTERVAL = 1e-6
 
 
 class Moved:
@@ -96,8 +96,8 @@ class Moved:
             later = replace(motion, q=q, position=position, orientation=orientation)
             return Moved(self.scene, later).path(aim)
 
-        shift = path(MOMENT) - path(-MOMENT)
-        return np.asarray(np.linalg.norm(shift, axis=1) / (2.0 * MOMENT))
+        shift = path(HALF_INTERVAL) - path(-HALF_INTERVAL)
+        return np.asarray(np.linalg.norm(shift, axis=1) / (2.0 * HALF_INTERVAL))
 
     def tip(self) -> Aim | None:
         """Return the point with the longest path, for a robot on a fixed base; else None.
@@ -108,7 +108,7 @@ class Moved:
         motion, scene = self.motion, self.scene
         if motion.twist.any() or np.ptp(motion.position, axis=0).any() or not motion.qd.any():
             return None
-        points = self.outlines(max(1, len(motion) // SAMPLES))
+        points = self.outlines(max(1, len(motion) // MIN_PATH_SAMPLES))
         # The link of each of these points, and the length of its path.
         counts = [len(outline(shape.vertices)) for shape in scene.shapes]
         links = np.repeat([shape.link for shape in scene.shapes], counts)
@@ -126,7 +126,7 @@ def outline(vertices: Array) -> Array:
     if len(vertices) <= DIRECTIONS:
         return vertices
     number = np.arange(DIRECTIONS)
-    z, azimuth = 1.0 - (2.0 * number + 1.0) / DIRECTIONS, GOLDEN * number
+    z, azimuth = 1.0 - (2.0 * number + 1.0) / DIRECTIONS, GOLDEN_ANGLE * number
     radius = np.sqrt(1.0 - z * z)
     outwards = np.column_stack([radius * np.cos(azimuth), radius * np.sin(azimuth), z])
     return np.asarray(vertices[np.unique((vertices @ outwards.T).argmax(axis=0))])

@@ -25,22 +25,22 @@ from roboaccord_view.stage import Stage
 if TYPE_CHECKING:
     from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
 
-RATE = 30.0  # pictures per second: half of a usual screen's 60 look smooth
+PICTURE_RATE = 30.0  # pictures per second: half of a usual screen's 60 look smooth
 # Range of the speed slider, over real time: an impact of 10 ms takes 0.2 s, and a minute 3 s.
-SLOWEST, FASTEST = 0.05, 20.0
-MOST_EVENTS = 400  # events in the list; more make a page slow, from some thousand on
+MIN_SPEED, MAX_SPEED = 0.05, 20.0
+MAX_EVENTS = 400  # events in the list; more make a page slow, from some thousand on
 # Marks of events on the time line; more would run together: a panel of some 300 pixels has 8 for
 # each.
-MOST_MARKS = 40
+MAX_MARKS = 40
 # Approximate number of points of the path that is drawn, more than a page has pixels across.
 PATH_POINTS = 2000
 # Number of poses that the camera must have in view: between two of them a robot moves by 1 % of the
 # motion.
-AIMED = 100
+POSES_IN_VIEW = 100
 # How far each button moves: a float is a time [s], an int a number of samples.
-STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}
-NONE = "-"  # entry of the list that is no event
-JUMP = 1.0  # s; after a longer step, or a step back, the view jumps instead of gliding
+BUTTON_STEPS = {"◀◀": -1.0 / PICTURE_RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / PICTURE_RATE}
+NO_EVENT = "-"  # entry of the list that is no event
+JUMP_TIME = 1.0  # s; after a longer step, or a step back, the view jumps instead of gliding
 # s; smaller differences of times are round-off: times up to 1000 s have 1e-13, and control periods
 # 1e-4 and more.
 ROUND_OFF = 1e-9
@@ -155,9 +155,8 @@ class Player:
             self._others = [
                 SecondRecording(stage, run, f"beside_{i}", aim) for i, run in enumerate(beside)
             ]
-        step = max(1, len(trajectory) // PATH_POINTS)
-        stage.draw_path(self._main.path[::step])
-        samples = np.unique(np.linspace(0, len(trajectory) - 1, AIMED).astype(int))
+        stage.draw_path(self._main.path[:: max(1, len(trajectory) // PATH_POINTS)])
+        samples = np.unique(np.linspace(0, len(trajectory) - 1, POSES_IN_VIEW).astype(int))
         stage.aim(*(self._main.pose(int(i)) for i in samples))
         self.show(start)
 
@@ -165,22 +164,21 @@ class Player:
         """Add buttons, time line and list of events to the page."""
         gui = self.stage.server.gui
         start, stop = self._start, self._stop
-        self._play, self._speed, self._clock = add_controls(gui, STEPS, self._move, speed)
+        self._play, self._speed, self._clock = add_controls(gui, BUTTON_STEPS, self._move, speed)
         step = max((stop - start) / 1000.0, 1e-3)
         marks = sorted({round(event.time, 6) for event in events})
-        ticks = tuple((mark, "") for mark in marks) if 0 < len(marks) <= MOST_MARKS else None
+        ticks = tuple((mark, "") for mark in marks) if 0 < len(marks) <= MAX_MARKS else None
         last = max(stop, start + step)
         self._time = gui.add_slider("time [s]", start, last, step, start, marks=ticks)
         if events:
-            self._events = {line_of(event): event.time for event in events[:MOST_EVENTS]}
-            title = f"event ({len(events)})"
-            choices = gui.add_dropdown(title, [NONE, *self._events])
+            self._events = {line_of(event): event.time for event in events[:MAX_EVENTS]}
+            choices = gui.add_dropdown(f"event ({len(events)})", [NO_EVENT, *self._events])
             choices.on_update(lambda event: self._stop_at(self._events.get(event.target.value)))
 
     def show(self, moment: float) -> None:
         """Show the motion at a time [s]."""
         i = self._main.index(moment)
-        is_jump = not 0.0 <= moment - self._last_shown <= JUMP
+        is_jump = not 0.0 <= moment - self._last_shown <= JUMP_TIME
         self._last_shown = moment
         self.stage.pose(self._main.pose(i), at_once=is_jump)
         self.stage.show_contacts(self._arrows(moment))
@@ -224,7 +222,7 @@ class Player:
         last = time.monotonic()
         end = last + duration
         while last < end:
-            time.sleep(1.0 / RATE)
+            time.sleep(1.0 / PICTURE_RATE)
             now = time.monotonic()
             self.advance(now - last)
             last = now
@@ -247,8 +245,7 @@ class Player:
         """Return the arrows of the contacts at a time [s] (k, 2, 3) [m]."""
         times, arrows = self._contacts
         i = _last(times, moment)
-        is_recent = i >= 0 and moment - times[i] < 1.5 * PERIOD
-        return arrows[i] if is_recent else np.empty((0, 2, 3))
+        return arrows[i] if i >= 0 and moment - times[i] < 1.5 * PERIOD else np.empty((0, 2, 3))
 
 
 def _last(times: Array, moment: float) -> int:
@@ -270,8 +267,8 @@ def add_controls(
     play = gui.add_checkbox("play", True)
     buttons = gui.add_button_group("step", list(steps))
     buttons.on_click(lambda click: move(steps[click.target.value]))
-    initial = min(max(speed, SLOWEST), FASTEST)
-    slider = gui.add_slider("speed", SLOWEST, FASTEST, 0.05, initial)
+    initial = min(max(speed, MIN_SPEED), MAX_SPEED)
+    slider = gui.add_slider("speed", MIN_SPEED, MAX_SPEED, 0.05, initial)
     return play, slider, gui.add_text("at", "", disabled=True)
 
 

@@ -67,6 +67,7 @@ class PushedSimulator(Proxy):
         super()._start(state)
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Advance under a command and the push that is in force."""
         time = self.state().time
         if time > self._end - ROUND_OFF:
             self._end_push()

@@ -75,8 +75,7 @@ class Recorded:
                     dropped.add(mesh.attrib.pop("filename", ""))
             return ET.tostring(top, encoding="unicode")
 
-        described = map(_described, runs, bags)
-        urdf, *urdfs = map(without_foreign_meshes, described)
+        urdf, *urdfs = map(without_foreign_meshes, map(_described, runs, bags))
         reference = [SecondRun(motion, urdf, looks)] if motion else []
         others = runs_beside(runs, urdfs) if urdfs else reference
         if dropped:
@@ -169,8 +168,7 @@ def simulate(
     with page.shown(stage, tell):
         stage.wait_for_page(page.stay)
         live = LiveView(setup, speed, stage)
-        trajectory = run_setup(setup, live.wrap(simulator), (live,), controller)
-        live.replay(trajectory, page.stay)
+        live.replay(run_setup(setup, live.wrap(simulator), (live,), controller), page.stay)
 
 
 def pose(setup: Setup, page: Page, tell: Tell, *, collision: bool) -> None:

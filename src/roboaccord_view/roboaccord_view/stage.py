@@ -25,33 +25,32 @@ from roboaccord.description import BACKDROPS, GROUND, TERRAIN, VISUAL, WALL, Sur
 from roboaccord.scenario import Camera
 
 from roboaccord_view.drawing.annotations import GREEN, rgb
-from roboaccord_view.drawing.ground import GROUND as GROUND_COLOUR
-from roboaccord_view.drawing.ground import LINE, TRACE
+from roboaccord_view.drawing.ground import GRID_COLOUR, GROUND_COLOUR, PATH_COLOUR
 from roboaccord_view.drawing.raster import Mesh, count_hidden
 from roboaccord_view.figure import Figure, Pose, add_surface
-from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame, towards
+from roboaccord_view.stance import AZIMUTHS, CHECK_SIZE, ELEVATION, FOV, STEEP_VIEW, frame, towards
 
 if TYPE_CHECKING:
     from viser import SceneNodeHandle
 
 PORT = 8080  # viser's default
 HOST = "127.0.0.1"  # this machine alone: a viewer can also steer
-POLL = 0.05  # s; between checks for an open page, no delay for a person
+POLL_INTERVAL = 0.05  # s; between checks for an open page, no delay for a person
 # Fraction of the way to the robot that the view moves in each picture, so that it glides after it.
 # At 30 pictures a second its time constant is 0.4 s.
-FOLLOW = 0.08
+GLIDE_SHARE = 0.08
 # Fraction of the distance to the target; nothing nearer to the camera is drawn: depth buffers of 24
 # bits then resolve 1e-4 of the distance there.
-NEAREST = 1e-3
+NEAR_PLANE = 1e-3
 # Direction to the camera from a robot on a wall: 19 degrees to the side and 13 degrees up, by eye,
 # to see depth.
-BEFORE_WALL = np.array([1.0, -0.35, 0.25])
-DIM = 0.5  # intensity of the light from all around: more washes the colours out
+WALL_DIRECTION = np.array([1.0, -0.35, 0.25])
+AMBIENT_INTENSITY = 0.5  # intensity of the light from all around: more washes the colours out
 # m; distance of the grid before the wall, so that the two do not flicker: below what is seen, above
 # the depth buffer's steps at some metres.
 OFF_WALL = 1e-3
-INSTALL = "the browser view needs viser; run: pip install viser"
-MARK = 0.02  # m; radius of a mark, by eye: seen beside a robot of 1 m, and hides none of it
+INSTALL_MESSAGE = "the browser view needs viser; run: pip install viser"
+MARK_RADIUS = 0.02  # m; radius of a mark, by eye: seen beside a robot of 1 m, and hides none of it
 NO_ARROWS = np.zeros((1, 2, 3))  # one arrow of no length, for viser takes no empty list
 
 
@@ -88,11 +87,11 @@ class Stage:
 
             self.server = open_server(host, port)
         except ImportError:
-            raise AccordError(INSTALL) from None
+            raise AccordError(INSTALL_MESSAGE) from None
         self._host, self._collision = host, collision
         scene = self.server.scene
         scene.set_up_direction("+z")
-        scene.configure_environment_map("warehouse", environment_intensity=DIM)
+        scene.configure_environment_map("warehouse", environment_intensity=AMBIENT_INTENSITY)
         self._world = scene.add_frame("/world", show_axes=False)
         self._surfaces = {surface.name: surface for surface in surfaces}
         self.nodes = self._add_surfaces()
@@ -137,22 +136,22 @@ class Stage:
         directions = [towards(azimuth, ELEVATION) for azimuth in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift
-            directions = [towards(ASIDE, STEEP)]
+            directions = [towards(*STEEP_VIEW)]
         elif WALL in self._surfaces:
-            directions = [BEFORE_WALL]
+            directions = [WALL_DIRECTION]
 
         def blocked(direction: Array) -> int:
             """Return the number of points of the robot that solids hide."""
             target, distance = frame(points, direction, 1.0)
-            camera = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
+            camera = Camera.aim(target, direction, distance, FOV, (CHECK_SIZE, CHECK_SIZE))
             mesh = Mesh.join(solids)
             return count_hidden(camera, mesh.at(mesh.points - self._shift), robot)
 
         direction = min(directions, key=blocked) if solids else directions[0]
         target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
-        camera.fov = VIEW
-        camera.near = NEAREST * distance
+        camera.fov = FOV
+        camera.near = NEAR_PLANE * distance
         camera.look_at = tuple(target)
         camera.position = tuple(target + distance * direction / np.linalg.norm(direction))
 
@@ -160,7 +159,7 @@ class Stage:
         """Put the robot in a pose; the view glides after it, or follows `at_once`."""
         # The world moves instead of the camera, which is left to the person who looks.
         distance = self._followed_point(pose[1]) - self._shift
-        self._shift = self._shift + (1.0 if at_once else FOLLOW) * distance
+        self._shift = self._shift + (1.0 if at_once else GLIDE_SHARE) * distance
         with self.server.atomic():
             self._world.position = -self._shift
             self.robot.pose(pose)
@@ -174,7 +173,7 @@ class Stage:
     def mark(self, name: str, position: Array) -> None:
         """Mark a point of the world (3,) [m], and write its name there."""
         scene, colour = self.server.scene, np.array(GREEN) / 255.0
-        scene.add_icosphere(f"/world/{name}", MARK, tuple(colour), position=position)
+        scene.add_icosphere(f"/world/{name}", MARK_RADIUS, tuple(colour), position=position)
         scene.add_label(f"/world/{name}/name", name, anchor="bottom-left")
 
     def draw_path(self, points: Array) -> None:
@@ -182,7 +181,7 @@ class Stage:
         if len(points) > 1:
             segments = np.stack([points[:-1], points[1:]], axis=1)
             self.server.scene.add_line_segments(
-                "/world/path", segments, rgb(TRACE), thickness=2.0, thickness_units="screen"
+                "/world/path", segments, rgb(PATH_COLOUR), thickness=2.0, thickness_units="screen"
             )
 
     def show_contacts(self, arrows: Array) -> None:
@@ -199,7 +198,7 @@ class Stage:
         """Wait until somebody has opened the page, at most `timeout` [s]."""
         end = time.monotonic() + timeout
         while not self.server.get_clients() and time.monotonic() < end:
-            time.sleep(POLL)
+            time.sleep(POLL_INTERVAL)
 
     def close(self) -> None:
         """Stop serving."""
@@ -223,7 +222,7 @@ class Stage:
         """Add a grid in a plane through a position (3,) [m], and return its node."""
         return self.server.scene.add_grid(
             "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
-            cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(LINE),
+            cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(GRID_COLOUR),
             infinite_grid=plane == "xy", width=12.0, height=4.0,
         )  # fmt: skip
 

@@ -26,8 +26,8 @@ from roboaccord.description.solids import TERRAIN, Surface, box
 from roboaccord.scenario.camera import Camera
 from roboaccord.scenario.surroundings import EARTH
 from roboaccord_view.door import setup_to_pose
-from roboaccord_view.drawing.ground import GROUND, LINE, TRACE, draw_ground
-from roboaccord_view.drawing.raster import LIGHT, Canvas, Mesh
+from roboaccord_view.drawing.ground import GRID_COLOUR, GROUND_COLOUR, PATH_COLOUR, draw_ground
+from roboaccord_view.drawing.raster import TO_LIGHT, Canvas, Mesh
 from roboaccord_view.film import Film
 from roboaccord_view.film_files import write_gif, write_mp4
 from roboaccord_view.motion import Moved, outline, resample
@@ -36,7 +36,7 @@ from roboaccord_view.posing import slider_range, view_robot
 from roboaccord_view.second import SecondRun
 from roboaccord_view.show import write_films
 from roboaccord_view.stage import Stage
-from roboaccord_view.stance import MARGIN, Stance, over_terrain, smoothed, stance_of
+from roboaccord_view.stance import SIDE_MARGIN, Stance, over_terrain, smoothed, stance_of
 
 URDF = """<robot name="arm">
   <material name="red"><color rgba="0.8 0.2 0.1 1"/></material>
@@ -112,7 +112,7 @@ def test_all_of_a_motion_is_in_the_picture_and_fills_it(
     points, centre = swung(np.linspace(0.0, shift, 200), axis)
     stance = stance_of(points, centre, 25, size[0] / size[1], BANDS)
     seen = seen_by(stance, points, size)
-    low, high = np.array([MARGIN, BANDS[0]]), np.array([1.0 - MARGIN, 1.0 - BANDS[1]])
+    low, high = np.array([SIDE_MARGIN, BANDS[0]]), np.array([1.0 - SIDE_MARGIN, 1.0 - BANDS[1]])
     slack = np.array([seen.min(axis=(0, 1)) - low, high - seen.max(axis=(0, 1))])
     assert slack.min() > -1e-9 and slack.max(axis=0).min() < 1e-9
     assert (np.ptp(stance.target, axis=0).max() > 1e-9) == (shift > 10)
@@ -209,7 +209,7 @@ def test_grid_lines_lie_where_the_camera_sees_them(floor: float) -> None:
     assert np.flatnonzero(dark).tolist() == [
         i for k in range(-4, 5) for i in (400 + 100 * k - 1, 400 + 100 * k) if 0 <= i < 800
     ]
-    ink = (GROUND - picture[250, 390:410]).sum(axis=0) / (GROUND - LINE)
+    ink = (GROUND_COLOUR - picture[250, 390:410]).sum(axis=0) / (GROUND_COLOUR - GRID_COLOUR)
     assert (ink > 1.0).all() and (ink < 2.0).all()
 
 
@@ -273,7 +273,7 @@ def test_a_ball_throws_its_shadow_on_terrain_where_the_light_says() -> None:
     with_it, without = (film.picture(0).astype(int) for film in films)
     stance = over_terrain(slab - [0.0, 0.0, 0.1], 1, 720 / 404)
     camera = stance.camera(0, (720, 404))
-    spot = -0.4 * LIGHT / LIGHT[2] + [0.0, 0.0, 0.4]
+    spot = -0.4 * TO_LIGHT / TO_LIGHT[2] + [0.0, 0.0, 0.4]
     x, y = camera.project(spot).astype(int)
     assert with_it[y, x].sum() < 0.8 * without[y, x].sum()
     x, y = camera.project(-spot).astype(int)  # towards the light
@@ -305,7 +305,7 @@ def test_gif_has_its_frames_and_moves(tmp_path: Path) -> None:
         later = np.asarray(film.convert("RGB"))
     assert duration == 100
     assert len(set(map(tuple, colours))) == 128  # all of the 2^7 that the pictures need
-    assert colours[-1] == TRACE.tolist()  # the path's, the last
+    assert colours[-1] == PATH_COLOUR.tolist()  # the path's, the last
     assert seen[-1] == (11, 11)
     assert first.std() > 5
     assert np.abs(first.astype(int) - later).max() > 50

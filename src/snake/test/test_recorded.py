@@ -16,7 +16,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Code
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck import period_reference
-from roboaccord.crosscheck.levels.recorded_step import COARSE
+from roboaccord.crosscheck.levels.recorded_step import MAX_EXPLAINED_SHARE
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.falsify import parse_perturbation, wrap
@@ -144,7 +144,7 @@ def test_where_the_step_explains_too_much_a_run_without_a_twin_is_not_judged():
     setup = scenario(*coarse)
     simulator, trajectory = motion(setup, "dart")
     found = verdict_of(setup, "somebody", simulator.version, trajectory)
-    assert found.finding.outcome == "not_judged" and found.step.allowed > COARSE
+    assert found.finding.outcome == "not_judged" and found.step.allowed > MAX_EXPLAINED_SHARE
     assert found.finding.codes == (Code.STEPPING_HIDES,)
     assert verdict_of(setup, "dart", simulator.version, trajectory).finding.outcome == "within"
 

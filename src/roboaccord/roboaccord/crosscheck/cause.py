@@ -3,7 +3,8 @@
 Recent control periods are stored. Once the verdict turns to outside, a separate process compares
 them with the engine's twin (a simulation of our equations with the engine's scheme), whose
 regression names the cause within seconds; until then the joint with the largest error is suspected.
-RECENT, PATIENCE and JUDGED_EVERY may be tuned. Which cause is named is decided in causes/.
+STORED_PERIODS, SEARCH_TIMEOUT and JUDGED_EVERY may be tuned. Which cause is named is decided in
+causes/.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from roboaccord.numerics.isolation import isolated
 from roboaccord.scenario.setup import Setup
 
 # Number of control periods stored for the regression, whose time grows with them: 0.2 s at 1 kHz.
-# Any from twice the NAMED = 12 ticks that it fits (measures/scheme.py) would do.
-RECENT = 200
+# Any from twice the EXPLAINED_TICKS = 12 that it fits (measures/scheme.py) would do.
+STORED_PERIODS = 200
 # Wall time after which the search for a cause, which takes seconds, is given up [s].
-PATIENCE = 60.0
+SEARCH_TIMEOUT = 60.0
 # Number of control periods from one verdict to the next: 20 ms at 1 kHz, a frame of a viewer.
 JUDGED_EVERY = 20
 
@@ -71,7 +72,7 @@ class CauseFinder:
     def __init__(self, setup: Setup, engine: str, transport: str, check: StepCheck) -> None:
         self._setup, self._check = setup, check
         self._engine, self._transport = engine, transport
-        self._states = deque[RobotState](maxlen=RECENT + 1)
+        self._states = deque[RobotState](maxlen=STORED_PERIODS + 1)
         self._events = deque[Event]()
         self._count = 0  # control periods so far
         self._is_ok, self._since = True, 0.0  # the last verdict, and when it turned to outside [s]
@@ -166,7 +167,7 @@ class CauseFinder:
             return worst
         job = self._setup, self._engine, self._transport, recent, delay
         compare = partial(check_twin, resolved=False)
-        ((_, check),) = isolated(compare, [job], timeout=PATIENCE, workers=1)
+        ((_, check),) = isolated(compare, [job], timeout=SEARCH_TIMEOUT, workers=1)
         if not isinstance(check, SchemeCheck):
             return replace(worst, what=[*worst.what, because(Code.NO_TWIN, text=check.reason)])
         explanation, cause = check.explanation, check.explanation.cause

@@ -33,8 +33,7 @@ def state_difference(one: RobotState | Trajectory, other: RobotState | Trajector
     inverse = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
     rotation = quaternion_vector(quaternion_product(other.orientation.T, inverse.T).T)
     shift, twist = other.position - one.position, other.twist - one.twist
-    groups = [other.q - one.q, other.qd - one.qd, shift, rotation, twist]
-    return np.concatenate(groups, axis=-1)
+    return np.concatenate([other.q - one.q, other.qd - one.qd, shift, rotation, twist], axis=-1)
 
 
 def column_sizes(run: Trajectory) -> Array:

@@ -1,11 +1,11 @@
 """Companion of a live run: the reference that is shown beside it, as long as it can be predicted.
 
-Two copies of the reference, each with its own controller, start from states that differ by `NUDGE`.
-Once they have diverged to `HORIZON`, the motion no longer follows from its start [Lighthill 1986,
-"The recently recognized failure of predictability in Newtonian dynamics"]: both are then reset to
-the state of the simulation. A regular motion never needs a reset.
+Two copies of the reference, each with its own controller, start from states that differ by
+`START_CHANGE`. Once they have diverged to `HORIZON`, the motion no longer follows from its start
+[Lighthill 1986, "The recently recognized failure of predictability in Newtonian dynamics"]: both
+are then reset to the state of the simulation. A regular motion never needs a reset.
 
-COMPARE_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and NUDGE (runs.py) are stated in
+COMPARE_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and START_CHANGE (runs.py) are stated in
 docs/ros.md: change both. test_companion (snake) tests the resets.
 """
 
@@ -20,7 +20,7 @@ from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.links import largest_distance, link_centres
 from roboaccord.crosscheck.noise import HORIZON
-from roboaccord.crosscheck.runs import NUDGE, nudged
+from roboaccord.crosscheck.runs import START_CHANGE, nudged
 from roboaccord.description.materials import OPACITY
 from roboaccord.description.tree import Tree
 from roboaccord.run.answer import answer, reset_controller
@@ -71,7 +71,7 @@ class Companion:
     @property
     def opacity(self) -> float:
         """Opacity at which the reference is shown: full after a reset, low near the horizon."""
-        used = math.log(max(self.apart / NUDGE, 1.0)) / math.log(HORIZON / NUDGE)
+        used = math.log(max(self.apart / START_CHANGE, 1.0)) / math.log(HORIZON / START_CHANGE)
         return OPACITY * (1.0 - min(int(LEVELS * used), LEVELS - 1) / LEVELS)
 
     def advance(self, state: RobotState) -> bool:
@@ -89,7 +89,7 @@ class Companion:
         return True
 
     def _copies(self, state: RobotState) -> tuple[list[Simulator], list[RobotState]]:
-        """Return both copies and their states: the given one, and one that differs by NUDGE."""
+        """Return both copies and their states: the given one, and one changed by START_CHANGE."""
         simulators = [make_simulator(self.simulated) for _ in self._controllers]
         starts = zip(simulators, (state, nudged(state)), strict=True)
         return simulators, [simulator.reset(start) for simulator, start in starts]

@@ -140,8 +140,7 @@ def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
     named |= {f"excuse.{level}.{e}": e for level, excuses in spec.excuse.items() for e in excuses}
     for key, engine in named.items():
         if without_profile(engine) not in engine_names():
-            hint = did_you_mean(engine, engine_names())
-            raise AccordError(f"unknown key crosscheck.{key}{hint}")
+            raise AccordError(f"unknown key crosscheck.{key}{did_you_mean(engine, engine_names())}")
     for key, by_level in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):
         for level in by_level:
             check_known(f"unknown key crosscheck.{key}.", level, levels)

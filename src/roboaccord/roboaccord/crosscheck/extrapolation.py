@@ -12,16 +12,16 @@ over all coordinates, is the share of the next order [Roache 1998; Eca and Hoeks
 difference of one coordinate may be small by chance, the norm over all is not. An excess over the
 bound is therefore certain only if it also exceeds that share of the coordinate's own change.
 
-Errors are arrays of k samples (times or control periods) and c coordinates. SAFETY, RANGE, AHEAD,
-RISING and NEAREST may be tuned. They decide what is outside at every level that compares physics
-steps: after a change run `make sound` (false alarms) and `make planted` (missed errors).
+Errors are arrays of k samples (times or control periods) and c coordinates. SAFETY,
+ASYMPTOTIC_SHARE, LOOKAHEAD_SHARE, RISING_ORDER and MAX_ORDER_DEFICIT may be tuned. They decide what
+is outside at every level that compares physics steps: after a change run `make sound` (false
+alarms) and `make planted` (missed errors).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -34,17 +34,17 @@ SAFETY = 2.0
 # Share of a run by which the bound looks ahead: the bound at a time is the largest one up to so
 # much later, because the difference of the estimates passes through 0. A larger share excuses
 # errors by later ones; `make sound` shows whether it is too small.
-AHEAD = 0.05
+LOOKAHEAD_SHARE = 0.05
 STEPS = 3  # number of physics steps that two estimates need
 # Share of the next order up to which errors count as in the asymptotic range: half the step
 # halves it, too, so that the finer runs are then within a quarter.
-RANGE = 0.5
+ASYMPTOTIC_SHARE = 0.5
 # Difference of the orders of both pairs of steps from which on the order is still rising: as
 # tolerances.order.
-RISING = 0.1
+RISING_ORDER = 0.1
 # Distance below the scheme's order up to which an order may still rise to it: errors farther
 # below are nearer to those of a scheme of the order before.
-NEAREST = 0.75
+MAX_ORDER_DEFICIT = 0.75
 
 
 @dataclass(frozen=True)
@@ -82,40 +82,40 @@ def coarse(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
     return Finding.not_judged(*reasons, because(Code.COARSE, step=step), smaller=smaller)
 
 
-def extrapolate(coarse: Array, fine: Array, order: int) -> Array:
+def extrapolate(coarser: Array, finer: Array, order: int) -> Array:
     """Return the estimate at a step of 0 from errors at a step and at half of it.
 
-    With factor f = 2^p it is (f fine - coarse) / (f - 1) [Richardson 1911].
+    With factor f = 2^p it is (f finer - coarser) / (f - 1) [Richardson 1911].
     """
     factor = 2.0**order
-    return np.asarray((factor * fine - coarse) / (factor - 1.0))
+    return np.asarray((factor * finer - coarser) / (factor - 1.0))
 
 
 def estimates(errors: Sequence[Array], order: int) -> tuple[Array, Array]:
     """Return the estimates from the first two and the last two of three errors."""
-    first, second, third = errors[-STEPS:]
-    return extrapolate(first, second, order), extrapolate(second, third, order)
+    large, half, small = errors[-STEPS:]
+    return extrapolate(large, half, order), extrapolate(half, small, order)
 
 
 def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
     """Return the remainder of errors (k, c) that grow with time, by their running maximum.
 
     The difference of the estimates passes through 0 now and then, so a remainder is compared with
-    the largest difference up to `AHEAD` of the run later.
+    the largest difference up to `LOOKAHEAD_SHARE` of the run later.
 
     Args:
         errors: of the k samples and c coordinates, from the largest step to the smallest.
         order: of the scheme.
         floor: errors that are not due to time stepping (k, c).
     """
-    first, last = estimates(errors, order)
-    remainders = np.maximum.accumulate(np.abs(last), axis=0)
-    spread = np.maximum.accumulate(np.abs(last - first), axis=0)
-    changes = np.maximum.accumulate(np.abs(errors[-2] - errors[-STEPS]), axis=0)
-    changes /= 2.0**order - 1.0
+    coarser, finer = estimates(errors, order)
+    large, half, _ = errors[-STEPS:]
+    remainders = np.maximum.accumulate(np.abs(finer), axis=0)
+    spread = np.maximum.accumulate(np.abs(finer - coarser), axis=0)
+    changes = np.maximum.accumulate(np.abs(half - large), axis=0) / (2.0**order - 1.0)
     count = len(spread)
-    later = np.minimum(np.arange(count) + max(1, round(AHEAD * count)), count - 1)
-    largest, ratios = _largest(remainders, spread[later], changes[later], floor)
+    later = np.minimum(np.arange(count) + max(1, round(LOOKAHEAD_SHARE * count)), count - 1)
+    largest, ratios = _largest_excess(remainders, spread[later], changes[later], floor)
     exceeded = np.flatnonzero(ratios[:, largest.coordinate] > 1.0)
     return replace(largest, sample=int(exceeded[0])) if exceeded.size else largest
 
@@ -128,17 +128,21 @@ def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> R
         order: of the scheme.
         floor: errors that are not due to time stepping, as a root mean square (c,).
     """
-    first, last = estimates(errors, order)
-    differences = (errors[-2] - errors[-STEPS]) / (2.0**order - 1.0)
-    remainders, spread, changes = (
-        np.sqrt(np.mean(values**2, axis=0, keepdims=True))
-        for values in (last, last - first, differences)
-    )
-    largest, _ = _largest(remainders, spread, changes, floor)
-    return replace(largest, sample=first_largest(np.abs(last[:, largest.coordinate])))
+    coarser, finer = estimates(errors, order)
+    large, half, _ = errors[-STEPS:]
+    remainders = _rms_over_samples(finer)
+    spread = _rms_over_samples(finer - coarser)
+    changes = _rms_over_samples((half - large) / (2.0**order - 1.0))
+    largest, _ = _largest_excess(remainders, spread, changes, floor)
+    return replace(largest, sample=first_largest(np.abs(finer[:, largest.coordinate])))
 
 
-def _largest(
+def _rms_over_samples(values: Array) -> Array:
+    """Return the root mean square of values (k, c) over their samples (1, c)."""
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0, keepdims=True)))
+
+
+def _largest_excess(
     remainders: Array, spread: Array, changes: Array, floor: Array
 ) -> tuple[Remainder, Array]:
     """Return the remainder that exceeds its bound most, and the ratios to the bounds (k, c).
@@ -157,12 +161,13 @@ def _largest(
     next_order = excess / np.maximum(np.linalg.norm(changes, axis=1), np.finfo(float).tiny)
     # An excess is certain in the asymptotic range, and beyond the share of the own change.
     by_share = SAFETY * next_order[:, None] * changes + floor
-    certain = (next_order[:, None] <= RANGE) & (remainders > np.maximum(bound, by_share))
+    certain = (next_order[:, None] <= ASYMPTOTIC_SHARE) & (remainders > np.maximum(bound, by_share))
     # The largest ratio of remainder to bound, of certain excesses if there are any.
     ratio = remainders / np.maximum(bound, np.finfo(float).tiny)
     ratios = np.where(certain, ratio, 0.0) if certain.any() else ratio
     sample, coordinate = map(int, np.unravel_index(first_largest(ratios), ratios.shape))
-    size, allowed = float(remainders[sample, coordinate]), float(bound[sample, coordinate])
+    size = float(remainders[sample, coordinate])
+    allowed = float(bound[sample, coordinate])
     return Remainder(size, allowed, coordinate, sample, certain.any() or size <= allowed), ratios
 
 
@@ -178,19 +183,26 @@ def has_settled(errors: Sequence[Array], order: int) -> bool:
     """
     # Observed orders of both pairs of steps.
     large, half, small = errors[-STEPS:]
-    sizes = [max(float(np.linalg.norm(e)), np.finfo(float).tiny) for e in (large, half, small)]
-    first, last = (float(np.log2(a / b)) for a, b in pairwise(sizes))
-    if last > first + RISING and last > order - NEAREST:
+    large_norm, half_norm, small_norm = map(_positive_norm, (large, half, small))
+    coarser_order = float(np.log2(large_norm / half_norm))
+    finer_order = float(np.log2(half_norm / small_norm))
+    if finer_order > max(coarser_order + RISING_ORDER, order - MAX_ORDER_DEFICIT):
         return False
-    if _fits(large - half, half - small, 2.0**order):
+    if _falls_by(2.0**order, large - half, half - small):
         return True
-    slope = float(np.sqrt(sizes[0] / sizes[2]))
-    return _fits(large, half, slope) and _fits(half, small, slope)
+    factor = float(np.sqrt(large_norm / small_norm))
+    return _falls_by(factor, large, half) and _falls_by(factor, half, small)
 
 
-def _fits(coarse: Array, fine: Array, factor: float) -> bool:
-    """Return whether errors fall by a factor between two steps, up to the share RANGE."""
-    return bool(np.linalg.norm(coarse - factor * fine) <= RANGE * np.linalg.norm(coarse))
+def _positive_norm(errors: Array) -> float:
+    """Return the norm of errors, but not 0, for it is divided by."""
+    return max(float(np.linalg.norm(errors)), np.finfo(float).tiny)
+
+
+def _falls_by(factor: float, coarser: Array, finer: Array) -> bool:
+    """Return whether errors fall by a factor between two steps, up to ASYMPTOTIC_SHARE of them."""
+    deviation = np.linalg.norm(coarser - factor * finer)
+    return bool(deviation <= ASYMPTOTIC_SHARE * np.linalg.norm(coarser))
 
 
 def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float) -> float | None:
@@ -204,7 +216,7 @@ def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float
     Returns:
         None with fewer than two errors above the floor.
     """
-    above = [(h, e) for h, e in zip(steps, errors, strict=True) if e > floor]
+    above = [(step, error) for step, error in zip(steps, errors, strict=True) if error > floor]
     if len(above) < 2:
         return None
     log_step, log_error = np.log(above).T

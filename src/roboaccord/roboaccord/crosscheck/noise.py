@@ -27,12 +27,12 @@ from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.links import largest_distance
-from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs
+from roboaccord.crosscheck.runs import NOISE_FLAGS, START_CHANGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
-# Distance of links beyond which runs no longer agree [m]: a million times NUDGE, and small for any
-# robot.
+# Distance of links beyond which runs no longer agree [m]: a million times START_CHANGE, and small
+# for any robot.
 HORIZON = 1e-3
 
 
@@ -56,7 +56,7 @@ def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise
     noise_by_name = {}
     for name in names:
         job = Job(name, runs.steps[0])
-        variants = [Job(name, runs.steps[0], **{flag: True}) for flag in NOISE]
+        variants = [Job(name, runs.steps[0], **{flag: True}) for flag in NOISE_FLAGS]
         centres = (runs.centres(tree, variant) for variant in (job, *variants))
         noise_by_name[name] = measure_noise(runs.by_job[job].time, *centres)
     return noise_by_name
@@ -69,7 +69,7 @@ def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged:
         time: of the samples (k,) [s].
         centres: of the run.
         again: of its repetition.
-        bit, nudged: of runs from a start that is changed by the last bit, and by NUDGE.
+        bit, nudged: of runs from a start that is changed by the last bit, and by START_CHANGE.
     """
     by_repeating, by_bit, distances = (
         np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
@@ -78,7 +78,8 @@ def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged:
     horizon, end = _horizon(noise), _horizon(distances)
     last = len(distances) - 1 if end is None else end
     elapsed = float(time[last] - time[0])
-    start = max(distances[0], NUDGE * HORIZON)  # NUDGE [rad] on a lever of 1 mm at least
+    # The start is changed by START_CHANGE [rad] on a lever of 1 mm at least.
+    start = max(distances[0], START_CHANGE * HORIZON)
     diverges = elapsed > 0.0 and distances[last] >= start
     return Noise(
         floor=float(noise[-1]),

@@ -134,8 +134,7 @@ class Report(Drawn):
     @property
     def excused(self) -> int:
         """Number of findings that the scenario excuses."""
-        findings = self.levels.findings
-        return sum(f.outcome == Outcome.EXCUSED and not f.stands_in for f in findings)
+        return sum(f.outcome == Outcome.EXCUSED and not f.stands_in for f in self.levels.findings)
 
     @property
     def reasons(self) -> list[str]:
@@ -244,8 +243,7 @@ def judge(
         findings[level.name] = replace(finding, level=level.name, engine=name)
     # A level that another one stands in for gets the outcome of that level.
     for level_name, other in substitutes.items():
-        reasons = findings[level_name].reasons
-        findings[level_name] = stand_in(findings[other], level_name, *reasons)
+        findings[level_name] = stand_in(findings[other], level_name, *findings[level_name].reasons)
     return list(findings.values())
 
 

@@ -234,8 +234,7 @@ def measure_one(
 
 def judge_case(case: CheckCase, levels: Sequence[AnyLevel]) -> list[Finding]:
     """Return the findings on one engine, before causes are sought and excuses applied."""
-    divergence = case.runs.shown(REFERENCE).divergence
-    return judge(case.setup, case.name, levels, case.checks, divergence)
+    return judge(case.setup, case.name, levels, case.checks, case.runs.shown(REFERENCE).divergence)
 
 
 def conclude(

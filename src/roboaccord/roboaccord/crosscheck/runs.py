@@ -2,7 +2,7 @@
 
 A job is one run: an engine, a physics step, and flags, such as a start whose last bit is changed.
 Jobs run in other processes, the longest first; `Runs` holds their results. To add a kind of run,
-add a flag to `Job`, its name to NOISE and its start to `start_of`. NUDGE is stated in
+add a flag to `Job`, its name to NOISE_FLAGS and its start to `start_of`. START_CHANGE is stated in
 docs/validation.md and docs/ros.md: change all three together. Arguments of `run_job` must be plain
 data.
 """
@@ -30,10 +30,11 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-NOISE = ("again", "bit", "nudged")  # flags of runs that show the effect of round-off
-NUDGE = 1e-9  # rad or m: change of a start; far above round-off (1e-16), and small in any motion
+NOISE_FLAGS = ("again", "bit", "nudged")  # flags of runs that show the effect of round-off
+# Change of a start [rad or m]: far above round-off (1e-16), and small in any motion.
+START_CHANGE = 1e-9
 # Distance of a ratio of times from a whole number that counts as round-off (1e-16 times the ratio).
-WHOLE = 1e-9
+RATIO_ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Job:
         fine: whether a reference whose steps follow from a tolerance has a tighter one.
         bit: whether the last bit of one start value is changed, which shows round-off.
         again: whether it repeats another run, which shows whether runs are reproducible.
-        nudged: whether one start value is changed by NUDGE, which shows how fast motions diverge.
+        nudged: whether one start value is changed by START_CHANGE, to show how fast they diverge.
     """
 
     engine: str
@@ -93,13 +94,12 @@ class Runs:
         return {dt: self.by_job[Job(engine, dt)] for dt in self.steps}
 
     def shown(self, engine: str, **how: bool) -> Trajectory:
-        """Return the run at the scenario's step; with a flag of NOISE, that variant of it."""
+        """Return the run at the scenario's step; with a flag of NOISE_FLAGS, that variant of it."""
         return self.by_job[Job(engine, self.steps[0], **how)]
 
     def only(self, engine: str) -> Runs:
         """Return the runs of one engine and of the reference."""
-        names = (engine, REFERENCE)
-        runs = {job: run for job, run in self.by_job.items() if job.engine in names}
+        runs = {job: run for job, run in self.by_job.items() if job.engine in (engine, REFERENCE)}
         return Runs(runs, self.steps, self.taken)
 
     def centres(self, tree: Tree, job: Job) -> Array:
@@ -137,7 +137,7 @@ def run_jobs(
     # Longest first, so that all processes end at about the same time.
     order = [*engines.others, REFERENCE]
     jobs = [Job(e, dt) for dt in sorted(steps) for e in order]
-    jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
+    jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE_FLAGS]
     samples = 0  # runs over seeds, which samples.py adds
     if spec.statistics:
         samples = spec.statistics.seeds * len(order) * 2  # physics steps
@@ -161,7 +161,7 @@ def run_jobs(
 def twice_or_half(step: float, period: float) -> float:
     """Return twice a physics step; half of it where twice does not divide the control period."""
     ratio = period / (2 * step)
-    return 2 * step if abs(ratio - round(ratio)) < WHOLE else step / 2
+    return 2 * step if abs(ratio - round(ratio)) < RATIO_ROUND_OFF else step / 2
 
 
 def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Taken]:
@@ -206,17 +206,17 @@ def tightened(setup: Setup) -> Setup:
 
 
 def start_of(job: Job, state: RobotState) -> RobotState:
-    """Return the start of a job: as given, or with one value changed by its last bit or by NUDGE.
+    """Return the start of a job, in which one value may change by its last bit or START_CHANGE.
 
     The value is the first joint's angle; without joints, the height of the base. A value below 1 is
     changed by the last bit of 1: a smaller change would vanish as soon as the value has grown.
     """
     if not (job.bit or job.nudged):
         return state
-    return nudged(state, None if job.bit else NUDGE)
+    return nudged(state, None if job.bit else START_CHANGE)
 
 
-def nudged(state: RobotState, size: float | None = NUDGE) -> RobotState:
+def nudged(state: RobotState, size: float | None = START_CHANGE) -> RobotState:
     """Return a state with one value increased.
 
     Args:

@@ -1,11 +1,11 @@
 """Runs of a chaotic motion over seeds, and the eigenvalues of its control loop.
 
 Trajectories of a chaotic motion cannot be compared. Level `statistics` therefore compares medians
-of a figure, such as the distance travelled, over many runs from different seeds, as
-`run_samples` makes them for run.py. The eigenvalues of the sampled control loop (`linearise_loop`)
-show whether efforts that stay constant over a control period (tick) make the joints oscillate
-between their stops, where statistics decide nothing. PROBED and PROBE may be tuned; seeds and
-figure are set in the scenario.
+of a figure, such as the distance travelled, over many runs from different seeds, as `run_samples`
+makes them for run.py. The eigenvalues of the sampled control loop (`linearise_loop`) show whether
+efforts that stay constant over a control period (tick) make the joints oscillate between their
+stops, where statistics decide nothing. PROBED_TICKS and PROBE_STEP may be tuned; seeds and figure
+are set in the scenario.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from roboaccord.scenario.scenario import StatisticsSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PROBED = 5  # number of ticks at which the loop is linearised: odd, so that one is the median
-PROBE = 1e-6  # step of a central difference [rad or rad/s], with a round-off error of 1e-10
+PROBED_TICKS = 5  # number of ticks at which the loop is linearised: odd, so that one is the median
+PROBE_STEP = 1e-6  # step of a central difference [rad or rad/s], with a round-off error of 1e-10
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,8 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
     """
     period, simulator = setup.scenario.control_period, make_simulator(setup)
     free = np.flatnonzero(~(eventful_ticks(run, period) | stop_ticks(simulator, run)))
-    probed = free[np.linspace(0, len(free) - 1, PROBED).astype(int)].tolist() if len(free) else [0]
+    even = np.linspace(0, len(free) - 1, PROBED_TICKS).astype(int)
+    probed = free[even].tolist() if len(free) else [0]
     controller, eigenvalues = make_controller(setup), list[float]()
     controller.reset(setup.scenario.seed)
     # The controller follows the whole run; at probed ticks copies of it give the derivatives.
@@ -141,9 +142,9 @@ def tick_jacobian(
 
     slopes = []
     for index, (upper, lower) in enumerate(zip(copies[::2], copies[1::2], strict=True)):
-        above = end(changed_at(state, index, PROBE), upper)
-        below = end(changed_at(state, index, -PROBE), lower)
-        slopes.append((above - below) / (2.0 * PROBE))
+        above = end(changed_at(state, index, PROBE_STEP), upper)
+        below = end(changed_at(state, index, -PROBE_STEP), lower)
+        slopes.append((above - below) / (2.0 * PROBE_STEP))
     return np.array(slopes).T
 
 

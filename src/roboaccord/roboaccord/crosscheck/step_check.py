@@ -7,17 +7,16 @@ levels/one_step.py. recorded.py and the live node both use `StepCheck`, so that 
 verdict. In Gazebo commands act late by an unknown number of periods, which is first estimated from
 the errors.
 
-ALIKE, ESTIMATE, TWIN_INTERVAL, MOST_LATE and MOST_DELAY may be tuned; test_recorded (snake) has
-verdicts of sound and of wrong runs.
+EQUAL_DELAY_RATIO, ESTIMATION_PERIODS, TWIN_INTERVAL, MAX_UNPACED_DELAY and MAX_GAZEBO_DELAY may be
+tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -46,14 +45,15 @@ from roboaccord.scenario.setup import Setup
 TWIN_INTERVAL = 20
 # Longest delay of a command if the simulation does not wait [control periods]: 0.2 s at 1 kHz, the
 # delay that run/pace.py makes up for (SLACK).
-MOST_LATE = 200
+MAX_UNPACED_DELAY = 200
 # Sum of squared errors, over the smallest one, up to which a delay explains as much.
-ALIKE = 2.0
+EQUAL_DELAY_RATIO = 2.0
 # Longest delay of a command in Gazebo [control periods]: as MOST_LATE of causes/samples.py.
-MOST_DELAY = 3
+MAX_GAZEBO_DELAY = 3
 # Number of control periods by which the delay is estimated, 0.2 s at 1 kHz: by chance the sums of
-# 200 squares differ by ALIKE in less than one of 100 000 runs.
-ESTIMATE = 200
+# 200 squares differ by EQUAL_DELAY_RATIO in less than one of 100 000 runs.
+ESTIMATION_PERIODS = 200
+BASE_RATES = slice(-3, None)  # columns of the base's turning, after those of the joints
 
 
 class StepCheck:
@@ -73,24 +73,27 @@ class StepCheck:
     def __init__(
         self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
     ) -> None:
-        self._engine, self._period = engine, setup.scenario.control_period
+        self._engine = engine
+        self._period = setup.scenario.control_period  # [s]
         self._tolerance = tolerance
         self._reference = PeriodReference(setup, engine, version, transport)
-        self._drive = DriveTicks(self.setup, MOST_LATE if FREE in transport else 0)
-        self._event_times: list[float] = []  # of events to come [s], as a heap
+        self._drive = DriveTicks(self.setup, MAX_UNPACED_DELAY if FREE in transport else 0)
+        self._event_times: list[float] = []  # of events to come [s], in order
         self._periods_near_event = 0  # periods to come in which the twin is not compared
         self._refused: Reason | None = None  # why the reference refused a state, the first time
         # The delay of commands [periods], None until it is estimated: efforts of the last periods,
         # and the errors of each period by possible delay.
-        self._delay = None if engine == GAZEBO else 0
-        self._last_efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
+        max_delay = MAX_GAZEBO_DELAY if engine == GAZEBO else 0
+        self._delay = None if max_delay else 0
+        self._last_efforts: deque[Array] = deque(maxlen=1 + max_delay)
         self._errors_by_delay: list[list[PeriodErrors]] = []
+        # Columns that are judged: of the joints, or of the base where there are none.
+        n = len(setup.joints)
+        self._judged_rates = slice(n or 3)
         # Sums over the compared periods: squares of `PeriodErrors.parts` in the joints and in the
         # base (5, 2), of its `squares` by rate (3, n + 3), and of the judged error [rad^2/s^2].
-        n = len(setup.joints)
-        self._groups = (slice(n) if n else slice(None), slice(n, None))  # columns: joints, base
-        self._sizes = np.array([n or 3, 3])  # numbers of those columns
-        self._squares_by_group, self._squares_by_rate = np.zeros((5, 2)), np.zeros((3, n + 3))
+        self._squares_by_group = np.zeros((5, 2))
+        self._squares_by_rate = np.zeros((3, n + 3))
         self._judged_squares = self._largest_error = 0.0
         self.compared = self.left_out = self.skipped = 0
 
@@ -99,11 +102,9 @@ class StepCheck:
         """Robot and scenario as the reference has them, with the joints that have failed."""
         return self._reference.setup
 
-    def note(self, events: Iterable[Event]) -> None:
+    def note(self, events: Sequence[Event]) -> None:
         """Note events of the run, before the period in which they happened."""
-        events = list(events)
-        for event in events:
-            heapq.heappush(self._event_times, event.time)
+        self._event_times = sorted([*self._event_times, *(event.time for event in events)])
         faults = [fault for fault in map(fault_of, events) if fault]
         if unforeseen := [fault for fault in faults if not self._is_foreseen(fault)]:
             self._reference.add_faults(unforeseen)
@@ -114,8 +115,8 @@ class StepCheck:
 
     def _is_foreseen(self, fault: Fault) -> bool:
         """Return whether a fault that happened is one of the scenario's."""
-        same = attrgetter("joint", "kind", "size")
-        delays = [fault.time - f.time for f in self.setup.faults if same(f) == same(fault)]
+        failure = attrgetter("joint", "kind", "size")
+        delays = [fault.time - f.time for f in self.setup.faults if failure(f) == failure(fault)]
         return any(-TIME_ROUND_OFF <= delay < self._period + TIME_ROUND_OFF for delay in delays)
 
     def take(
@@ -160,10 +161,9 @@ class StepCheck:
 
     def _drop_events_until(self, time: float) -> bool:
         """Drop events up to a time [s]; return whether there were any."""
-        count = len(self._event_times)
-        while self._event_times and self._event_times[0] <= time + TIME_ROUND_OFF:
-            heapq.heappop(self._event_times)
-        return len(self._event_times) < count
+        count = bisect_right(self._event_times, time + TIME_ROUND_OFF)
+        del self._event_times[:count]
+        return count > 0
 
     def _compare(
         self, before: RobotState, after: RobotState, commands: Sequence[Command], *, has_event: bool
@@ -181,9 +181,9 @@ class StepCheck:
         # Compare with the reference, and with the twin if it is due and no event is near.
         is_due = (self.compared + len(self._errors_by_delay)) % TWIN_INTERVAL == 0
         with_twin = (is_due or not self._reference.has_contacts) and not self._periods_near_event
+        compare = self._reference.compare
         try:
-            compare = partial(self._reference.compare, before, after, with_twin=with_twin)
-            compared = [compare(command) for command in commands]
+            compared = [compare(before, after, c, with_twin=with_twin) for c in commands]
         except AccordError as error:  # such as a ball that was driven off its terrain
             why = because(Code.REFUSED_STATE, time=before.time, text=str(error))
             self._refused = self._refused or why
@@ -201,7 +201,7 @@ class StepCheck:
             return []
         if self._delay is None:
             self._errors_by_delay.append(by_delay)
-            return self.settle() if len(self._errors_by_delay) == ESTIMATE else []
+            return self.settle() if len(self._errors_by_delay) == ESTIMATION_PERIODS else []
         return [self._add(by_delay[0])]
 
     def settle(self) -> list[RobotState]:
@@ -212,26 +212,27 @@ class StepCheck:
         periods = self._errors_by_delay
         if self._delay is not None or not periods:
             return []
+        # Errors by period, delay and rate, of which the squares are summed up for each delay.
         unexplained = [[errors.unexplained for errors in by_delay] for by_delay in periods]
         sums = np.square(unexplained).sum(axis=(0, 2))
-        self._delay = delay = int(np.flatnonzero(sums <= ALIKE * sums.min())[0])
+        self._delay = delay = int(np.flatnonzero(sums <= EQUAL_DELAY_RATIO * sums.min())[0])
         self._errors_by_delay = []
         return [self._add(by_delay[delay]) for by_delay in periods]
 
     def _add(self, errors: PeriodErrors) -> RobotState:
         """Add the errors of a period to the sums, and return them as a state."""
-        parts = errors.parts
-        self._squares_by_group += [[float(x[g] @ x[g]) for g in self._groups] for x in parts]
+        for group, columns in enumerate((self._judged_rates, BASE_RATES)):
+            for row, part in enumerate(errors.parts[:, columns]):
+                self._squares_by_group[row, group] += float(part @ part)
         self._squares_by_rate += errors.squares
-        judged = errors.error[self._groups[0]]
+        judged = errors.error[self._judged_rates]
         self._judged_squares += float(judged @ judged)
         if self._reference.twin is not None and errors.from_twin is not None:
-            period = errors.before, errors.after, errors.command
-            self._reference.twin.add(*period, errors.from_twin)
+            self._reference.twin.add(errors.before, errors.after, errors.command, errors.from_twin)
         self._largest_error = max(self._largest_error, float(np.abs(judged).max()))
         self.compared += 1
-        n = len(self.setup.joints)
-        return RobotState(errors.after.time, errors.position, errors.error[:n], np.zeros(n))
+        rates = errors.error[: len(errors.position)]  # of the joints
+        return RobotState(errors.after.time, errors.position, rates, np.zeros_like(rates))
 
     def verdict(self, ticks: int = 0) -> Report:
         """Return the verdict so far, of a run with at least `ticks` control periods."""
@@ -256,21 +257,22 @@ class StepCheck:
         """
         tolerances = self.setup.scenario.crosscheck.tolerances.at(self._period)
         tolerance = self._tolerance or tolerances.one_step
-        # Root mean squares of joints and base: of the error, the changes, and what explains it.
-        counts = max(self.compared, 1) * self._sizes
+        # Root mean squares over joints and base (2,) of the rows of `PeriodErrors.parts`: the
+        # error, the changes in reference and run, and what explains the error.
+        counts = max(self.compared, 1) * np.array([len(self.setup.joints) or 3, 3])
         error, change, recorded, euler, friction = np.sqrt(self._squares_by_group / counts)
         moved = np.maximum(change, recorded)
         stepping = SAFETY * euler + self._reference.pyramid * friction
-        share, explained = (
-            np.divide(size, moved, out=np.zeros(2), where=moved > 0.0).tolist()
-            for size in (error, stepping)
-        )
+        share = _ratio(error, moved)
+        explained = _ratio(stepping, moved)
         # Of joints and base, the one that exceeds what is allowed by more comes first.
-        whose = "joints" if self.setup.joints else "base", "base"
+        groups = "joints" if self.setup.joints else "base", "base"
         twin = self._reference.twin
         scheme = twin is not None and twin.compares and not self._reference.has_contacts
-        why = [because(Code.STEPPING_EXPLAINS, share=part, scheme=scheme) for part in explained]
-        rates = [*map(Rates, whose, share, explained, why)]
+        rates = list[Rates]()
+        for whose, size, part in zip(groups, share, explained):
+            why = because(Code.STEPPING_EXPLAINS, share=part, scheme=scheme)
+            rates.append(Rates(whose, size, part, why))
         rates.sort(key=lambda rate: rate.share / rate.allowed(tolerance), reverse=True)
         return RecordedStep(
             ticks=total,
@@ -285,7 +287,7 @@ class StepCheck:
             rates=tuple(rates),
             tolerance=tolerance,
             largest=float(error.max()),
-            least=min((e for e, size in zip(explained, moved) if size), default=0.0),
+            least=min((part for part, motion in zip(explained, moved) if motion), default=0.0),
             period=self._period,
             refused=self._refused,
         )
@@ -295,4 +297,9 @@ class StepCheck:
         """Joint whose error exceeds most what time stepping explains, or `base_link`."""
         error, euler, friction = np.sqrt(self._squares_by_rate)
         index = first_largest(error - SAFETY * euler - self._reference.pyramid * friction)
-        return [*self.setup.joints, *3 * ["base_link"]][index]
+        return self.setup.joints[index] if index < len(self.setup.joints) else "base_link"
+
+
+def _ratio(sizes: Array, changes: Array) -> list[float]:
+    """Return sizes (2,) over changes (2,), 0 where nothing changes."""
+    return [float(size / change) if change > 0.0 else 0.0 for size, change in zip(sizes, changes)]

@@ -148,8 +148,7 @@ def check_twin(
         return check_scheme(setup, engine_spec, motion, resolved=resolved)
     # Gazebo: efforts act late, and a joint that is held is not simulated by a twin.
     frozen = [event.time for event in motion.events if event.kind in HELD_BY]
-    first_freeze = min(frozen, default=math.inf)
-    free_motion = delayed(motion, delay).window(motion.time[delay], first_freeze)
+    free_motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(free_motion) < 2:
         return NoTwin(HELD)
     return check_scheme(setup, engine_spec, free_motion, resolved=resolved)

@@ -126,8 +126,7 @@ def _scale_ground_friction(model: EngineModel, error: Perturbation) -> Fields:
     """Scale one parameter of the ground's friction law."""
     if not isinstance(model.force_law, EllipseFriction):
         raise error.impossible("its ground friction is not an ellipse")
-    quantity = error.kind.replace("_", " ")
-    return {"force_law": scaled_ground(model.force_law, quantity, error.value)}
+    return {"force_law": scaled_ground(model.force_law, error.kind.replace("_", " "), error.value)}
 
 
 def _scale_link_friction(model: EngineModel, error: Perturbation) -> Fields:

@@ -109,6 +109,7 @@ class Perturbation:
         return AccordError(f"--perturb {self}: {reason}")
 
     def __str__(self) -> str:
+        """Return the text that `parse_perturbation` reads back."""
         where = "" if self.where == EVERYWHERE else f":{self.where}"
         return f"{self.engine}:{self.kind}{where}={self.value:g}"
 

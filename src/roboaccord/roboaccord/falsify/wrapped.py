@@ -112,15 +112,14 @@ class PerturbedSignals(Proxy):
         self._pending: list[Command] = []  # commands whose efforts do not act yet, oldest first
 
     def _start(self, state: RobotState) -> None:
-        idle = Command(np.zeros(len(self._offsets)))
-        self._pending = [idle] * self._delay
+        """Put the simulator in a state, with no effort commanded before."""
+        self._pending = [Command(np.zeros(len(self._offsets)))] * self._delay
         super()._start(state)
 
     def _advance(self, command: Command, duration: float) -> None:
         """Advance under the effort that was commanded some periods before."""
         self._pending.append(command)
-        due = self._pending.pop(0)
-        super()._advance(replace(command, effort=due.effort), duration)
+        super()._advance(replace(command, effort=self._pending.pop(0).effort), duration)
 
     def _read(self) -> RobotState:
         """Return the present state as measured, with the commanded effort."""
@@ -141,6 +140,7 @@ class BrokenSteps(Proxy):
         self._after_step = after_step
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Advance under a command, then cause the error."""
         super()._advance(command, duration)
         self._after_step(self._inner)
 

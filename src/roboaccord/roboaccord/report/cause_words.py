@@ -15,7 +15,7 @@ from itertools import groupby
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
 from roboaccord.crosscheck.causes.hypotheses import BRAKE, LIMIT, MOTOR, SPEED_LIMIT, Hypothesis
-from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
+from roboaccord.crosscheck.causes.resolution import MAX_SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY, PRODUCTS
 
 # Largest number of sets of causes that are listed if they cannot be distinguished: as LISTED of
@@ -122,8 +122,7 @@ def _quantity_at(cause: Cause) -> str:
 
 def _place(cause: Cause) -> str:
     """Return the link or joint of a cause, or "every link", "every joint"."""
-    link_or_joint = Hypothesis(cause.quantity).element
-    return f"every {link_or_joint}" if cause.where == EVERY else cause.where
+    return f"every {Hypothesis(cause.quantity).element}" if cause.where == EVERY else cause.where
 
 
 def _size_text(size: float, unit: str, form: str = "+.2g") -> str:
@@ -163,14 +162,14 @@ def _smallest(resolved: Resolved) -> str:
 
 
 def summary_of(errors: Sequence[Resolved]) -> str:
-    """Return the smallest errors that would have been noticed, of up to SHOWN quantities.
+    """Return the smallest errors that would have been noticed, of up to MAX_SHOWN quantities.
 
     For a quantity of several links or joints it is the smallest error at any of them, which is the
     last one in the list.
     """
     words = []
     last_by_parameter = {error.parameter: error for error in errors}
-    for parameter, last in [*last_by_parameter.items()][:SHOWN]:
+    for parameter, last in [*last_by_parameter.items()][:MAX_SHOWN]:
         if sum(error.parameter == parameter for error in errors) == 1:
             words.append(_resolution_text(last))
         else:

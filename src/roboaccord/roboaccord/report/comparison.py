@@ -37,7 +37,13 @@ Window = tuple[float, float]  # first and last time that are compared [s]
 
 @dataclass(frozen=True)
 class FigureChange:
-    """A figure as `accord run` reports it, with its value in each run; NaN in a run without it."""
+    """A figure as `accord run` reports it, of several runs.
+
+    Args:
+        name: of the figure.
+        unit: of its values; "" where it has none.
+        values: in each run; NaN in a run without it.
+    """
 
     name: Word
     unit: Word
@@ -124,8 +130,7 @@ class Comparison(Drawn):
             time, distance, _ = _farthest(self.data[0], self.data[parting.run], kind)
             traces.append(Trace("distance", parting.run, time, distance))
         label = f"largest distance of a {kind} [{unit}]"
-        times = [parting.time for parting in partings if parting.time is not None]
-        mark = min(times, default=None)
+        mark = min((p.time for p in partings if p.time is not None), default=None)
         return Panel(f"distance from {self.labels[0]}", TIME, label, traces, mark=mark)
 
     @property
@@ -173,8 +178,7 @@ def compare(
     same_scenario = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
     judged = tolerance is not None or same_scenario
     paths, figures = [run.path for run in run_signals], _figures(run_signals)
-    measured = signal_comparison, run_signals
-    return Comparison(paths, changes, figures, partings, judged, *measured)
+    return Comparison(paths, changes, figures, partings, judged, signal_comparison, run_signals)
 
 
 def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
@@ -203,8 +207,9 @@ def _parting(
         threshold: distance above which they have parted.
         window: first and last time that are compared [s].
     """
+    start, stop = window
     time, distance, names = _farthest(first, other, kind)
-    in_window = (time >= window[0] - SLACK) & (time <= window[1] + SLACK)
+    in_window = (time >= start - SLACK) & (time <= stop + SLACK)
     names = [name for name, inside in zip(names, in_window, strict=True) if inside]
     time, distance = time[in_window], distance[in_window]
     if not len(time):
@@ -212,8 +217,10 @@ def _parting(
     above, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
     parting_time, where = (float(time[above[0]]), names[above[0]]) if len(above) else (None, "")
     unit = "m" if kind == "link" else first[f"{names[worst]}.q"].unit
-    largest = float(distance[worst]), float(time[worst]), names[worst]
-    return Parting(number, kind, unit, threshold, parting_time, where, *largest)
+    largest, largest_at = float(distance[worst]), float(time[worst])
+    return Parting(
+        number, kind, unit, threshold, parting_time, where, largest, largest_at, names[worst]
+    )
 
 
 def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, Array, list[str]]:

@@ -40,7 +40,13 @@ HEIGHT, WIDTH = 2.6, 8.4  # of a panel [inches]: 250 x 806 pixels, three on a sc
 
 @dataclass(frozen=True)
 class Trace:
-    """A curve: name of the signal, index of the run, and coordinates of the points (k,)."""
+    """A curve.
+
+    Args:
+        signal: name of the signal.
+        run: index of the run.
+        x, y: coordinates of the points (k,).
+    """
 
     signal: str
     run: int
@@ -52,7 +58,12 @@ class Trace:
 class Panel:
     """Curves with common axes.
 
-    `equal` gives both axes the same scale; `mark` is a time [s] at which a line is drawn.
+    Args:
+        title: above the panel.
+        xlabel, ylabel: titles of the axes, with units.
+        traces: the curves.
+        equal: whether both axes have the same scale.
+        mark: time [s] at which a line is drawn; None for no line.
     """
 
     title: str
@@ -112,8 +123,7 @@ class Overlay:
         path = Path(path)
         if path.suffix == ".html":
             plots = [Plot(p.title, "", f) for p, f in zip(self.panels, self.pages(), strict=True)]
-            title = ", ".join(self.runs)
-            facts = made_with("plotly")
+            title, facts = ", ".join(self.runs), made_with("plotly")
             write_text(path, render_plots(title, "", plots, command=command, facts=facts))
         elif path.suffix in (".png", ".svg"):
             with styled():

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,15 @@ TURNS = ("roll", "pitch", "yaw")
 
 @dataclass(frozen=True)
 class Signal:
-    """A signal of a run: name, unit, meaning, and values (k,) at times (k,) [s]."""
+    """A signal of a run.
+
+    Args:
+        name: as of `RunSignals`.
+        unit: of the values.
+        meaning: in words.
+        time: of the samples (k,) [s].
+        values: at these times (k,).
+    """
 
     name: Word
     unit: Word
@@ -62,8 +70,7 @@ class Signal:
     def kind(self) -> str:
         """The kind of signal: those of the same kind and unit share a panel."""
         head, _, last = self.name.rpartition(".")
-        other = self.meaning if last in _MEANINGS else self.name
-        return _KINDS.get(head.partition(":")[0], other)
+        return _KINDS.get(head.partition(":")[0], self.meaning if last in _MEANINGS else self.name)
 
     @property
     def axis(self) -> str:
@@ -71,8 +78,18 @@ class Signal:
         return f"{self.meaning} [{self.unit}]"
 
 
-Source = tuple[str, str, Callable[[], Array], Array]
-"""Unit, meaning, function that computes the values (k,), and times (k,) [s] of a signal."""
+class Source(NamedTuple):
+    """What a signal is made from when it is asked for.
+
+    Args:
+        unit, meaning, time: as of `Signal`.
+        compute: returns the values (k,).
+    """
+
+    unit: str
+    meaning: str
+    compute: Callable[[], Array]
+    time: Array
 
 
 class RunSignals(Mapping[str, Signal]):
@@ -101,13 +118,13 @@ class RunSignals(Mapping[str, Signal]):
             self._add_links(self.tree)
         if self.run.contacts:
             times, arrows = read_arrows(self.run.contacts)
-            counts = np.array([len(points) for points in arrows], dtype=float)
-            meaning = "number of contact points"
-            self._sources["contact.count"] = ("1", meaning, lambda: counts, times)
+            counts = np.array([*map(len, arrows)], dtype=float)
+            contacts = Source("1", "number of contact points", lambda: counts, times)
+            self._sources["contact.count"] = contacts
 
     def __getitem__(self, name: str) -> Signal:
-        unit, meaning, values, time = self._sources[name]
-        return Signal(name, unit, meaning, time, values())
+        source = self._sources[name]
+        return Signal(name, source.unit, source.meaning, source.time, source.compute())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sources)
@@ -134,7 +151,7 @@ class RunSignals(Mapping[str, Signal]):
                 pattern = f"link:*.{last}"
             by_pattern.setdefault(pattern, []).append(name)
         groups = ((key, len(names), self._sources[names[0]]) for key, names in by_pattern.items())
-        return [SignalGroup(key, count, *source[:2]) for key, count, source in groups]
+        return [SignalGroup(key, n, source.unit, source.meaning) for key, n, source in groups]
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -208,17 +225,13 @@ class RunSignals(Mapping[str, Signal]):
 
     def _add_links(self, tree: Tree) -> None:
         """Add the signals that follow from the description: centre of mass, energies, links."""
-        for i, axis in enumerate("xyz"):
-            column = partial(self._column, "centre", i)
-            self._add(f"com.{axis}", "m", f"{axis} of the centre of mass", column)
+        self._add_axes("com", "m", "{} of the centre of mass", "centre")
         if any(link.mass for link in tree.links):
             speed = "speed of the centre of mass"
             self._add("com.speed", "m/s", speed, partial(self._norm, "velocity"))
             self._add_energies()
         for k, link in enumerate(tree.links):
-            for i, axis in enumerate("xyz"):
-                column = partial(self._column, "links", k, i)
-                self._add(f"link:{link.name}.{axis}", "m", f"{axis} of a link's origin", column)
+            self._add_axes(f"link:{link.name}", "m", "{} of a link's origin", "links", k)
 
     def _add_energies(self) -> None:
         """Add energies and, for a base that moves freely, the force from outside."""
@@ -229,11 +242,23 @@ class RunSignals(Mapping[str, Signal]):
         work = "work of efforts and wrenches since the start"
         self._add("energy.work", "J", work, partial(net_work, self.motion))
         if self.setup and self.run.has_base and self.setup.scenario.base in ("free", "planar"):
-            for i, axis in enumerate("xyz"):
-                column = partial(self._column, "outer_force", i)
-                self._add(f"contact.{axis}", "N", f"force from outside along {axis}", column)
+            self._add_axes("contact", "N", "force from outside along {}", "outer_force")
             norm = partial(self._norm, "outer_force")
             self._add("contact.force", "N", "force from outside but for gravity", norm)
+
+    def _add_axes(self, head: str, unit: str, meaning: str, array: str, *index: int) -> None:
+        """Add three signals: the columns x, y and z of an array that is an attribute.
+
+        Args:
+            head: first part of the signals' names.
+            unit: of the signals.
+            meaning: with {} for the axis.
+            array: name of the attribute, (k, ..., 3).
+            index: of the array's dimensions before the axes.
+        """
+        for i, axis in enumerate("xyz"):
+            column = partial(self._column, array, *index, i)
+            self._add(f"{head}.{axis}", unit, meaning.format(axis), column)
 
     def _column(self, name: str, *index: int) -> Array:
         """Return one column (k,) of an array that is an attribute."""
@@ -271,12 +296,18 @@ class RunSignals(Mapping[str, Signal]):
     def _add(self, name: str, unit: str, meaning: str, values: Array | Callable[[], Array]) -> None:
         """Add a signal at the time stamps of the motion, by its values or what computes them."""
         compute = values if callable(values) else lambda: values
-        self._sources[name] = (unit, meaning, compute, self.motion.time)
+        self._sources[name] = Source(unit, meaning, compute, self.motion.time)
 
 
 @dataclass(frozen=True)
 class SignalGroup:
-    """A group of signals: the pattern that matches them, their number, unit and meaning."""
+    """A group of signals.
+
+    Args:
+        pattern: glob pattern that matches their names.
+        count: their number.
+        unit, meaning: of the first of them.
+    """
 
     pattern: Word
     count: Annotated[int, Quantity("")]

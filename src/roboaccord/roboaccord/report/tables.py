@@ -30,7 +30,14 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of a level, or of the noise."""
+    """A table of a level, or of the noise.
+
+    Args:
+        level: name of the level; "noise" for the noise.
+        title: above the table.
+        columns: heads of the columns, the first that of the rows' names.
+        rows: one for each engine.
+    """
 
     level: str
     title: str
@@ -52,8 +59,7 @@ def level_table(report: Report, level: str) -> Table:
     rows_by_engine = {engine: row for engine, row in report.rows[level].items() if row}
     entries = {head: entry for row in rows_by_engine.values() for head, entry in row.items()}
     columns = [f"{head} [{e.unit}]" if e.unit else head for head, e in entries.items()]
-    findings = report.levels.get(level, {})
-    outcomes = {engine: finding.outcome for engine, finding in findings.items()}
+    outcomes = {engine: finding.outcome for engine, finding in report.levels.get(level, {}).items()}
     table_rows = []
     for engine, row in rows_by_engine.items():
         cells = [text_of(row[head]) if head in row else NONE for head in entries]

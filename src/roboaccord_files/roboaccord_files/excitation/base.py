@@ -4,7 +4,7 @@ Masses, inertias and frictions of a robot act on its motion only in certain comb
 parameters [Gautier 1991]. `BaseParameters.of` finds them: at random states the columns of the
 regressor (the matrix of the equations of motion, regressor.py) are decomposed by QR. A column that
 earlier ones span is dropped, and its parameter is added to theirs. search.py and identified.py use
-them to judge motions. STATES may be raised; DEPENDENT of the core's fit.py decides what is
+them to judge motions. STATES may be raised; DEPENDENT_NORM of the core's fit.py decides what is
 dependent.
 """
 

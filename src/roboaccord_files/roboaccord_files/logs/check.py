@@ -25,7 +25,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
-from roboaccord.crosscheck.causes.search import LIKELY, Search, score
+from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search, score
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.scenario.scenario import Tolerances
@@ -235,13 +235,13 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
     """Return a check with the residuals that the named causes leave, and their part beyond noise.
 
     All are rms values (n,) as shares of the effect of the efforts. Independent errors add in their
-    squares, so residuals beyond noise are sqrt(residuals^2 - LIKELY noise^2).
+    squares, so residuals beyond noise are sqrt(residuals^2 - NOISE_RATIO noise^2).
     """
     problem, _, plain, fit = answer
     windows, remaining = problem.windows, problem.share(fit.residuals)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
     beyond, beyond_positions = (
-        np.sqrt(np.maximum(remaining**2 - LIKELY * share**2, 0.0))
+        np.sqrt(np.maximum(remaining**2 - NOISE_RATIO * share**2, 0.0))
         for share in (noise, windows.share)
     )
     worst = first_largest(beyond)

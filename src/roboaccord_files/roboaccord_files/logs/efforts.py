@@ -24,7 +24,7 @@ from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Prior
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, LIMIT, MOTOR, Hypothesis
-from roboaccord.crosscheck.causes.search import SURE
+from roboaccord.crosscheck.causes.search import SIGNIFICANT_SIZE
 
 from roboaccord_files.logs.body import LogBody
 
@@ -162,7 +162,7 @@ def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -
     low, high = NEAR_ONE
     fit, factors = fits[best], [one for one in fits[best].sizes if one.quantity == FACTOR]
     far_from_one = [
-        fit.sizes[factor] > SURE * fit.deviations.get(factor, np.inf)
+        fit.sizes[factor] > SIGNIFICANT_SIZE * fit.deviations.get(factor, np.inf)
         and not low < fit.sizes[factor] < high
         for factor in factors
     ]

@@ -22,7 +22,7 @@ from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, UNEXPLAINED
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
-from roboaccord.crosscheck.causes.search import LIKELY
+from roboaccord.crosscheck.causes.search import NOISE_RATIO
 from roboaccord.crosscheck.extrapolation import rms
 
 from roboaccord_files.logs.noise import noise_of
@@ -157,12 +157,12 @@ class LogProblem(PredictedWindows):
         single = len(fit.parameters) == 1
         share = self.share(fit.residuals).max()
         if fit.variant:
-            return bool(fit.cost <= LIKELY * fit.residuals.size or share < times * UNKNOWN)
+            return bool(fit.cost <= NOISE_RATIO * fit.residuals.size or share < times * UNKNOWN)
         cost_bound = (UNEXPLAINED if single else LEFT_BY_TWO) * plain.cost
-        noise = LIKELY * self.windows.scale_share.max()
+        noise = NOISE_RATIO * self.windows.scale_share.max()
         share_bound = np.hypot(NOISY if single else UNKNOWN, noise)
         return bool(
-            fit.cost <= times * max(cost_bound, LIKELY * fit.residuals.size)
+            fit.cost <= times * max(cost_bound, NOISE_RATIO * fit.residuals.size)
             and share < times * share_bound
         )
 
@@ -191,7 +191,7 @@ class LogProblem(PredictedWindows):
         """
         if len(fit.parameters) < 2 or fit.residuals.shape != before.residuals.shape:
             return True
-        allowed = max(LEFT_BY_TWO * plain.cost, LIKELY * fit.residuals.size)
+        allowed = max(LEFT_BY_TWO * plain.cost, NOISE_RATIO * fit.residuals.size)
         return bool(fit.cost < allowed + PROMISED * (before.cost - fit.cost))
 
     def least(self, one: Hypothesis) -> float:

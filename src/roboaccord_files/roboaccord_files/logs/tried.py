@@ -30,7 +30,7 @@ from roboaccord.crosscheck.causes.hypotheses import (
     components,
 )
 from roboaccord.crosscheck.causes.samples import exchanges, starts
-from roboaccord.crosscheck.causes.search import UNSEEN
+from roboaccord.crosscheck.causes.search import MIN_EFFECT
 from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import EVERY, OF_JOINTS, OF_LINKS, PRODUCTS, Z_INDEX
 from roboaccord.numerics.ranking import ranked
@@ -114,7 +114,7 @@ def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Seq
         position_slopes = slopes(position, {mass: link.mass})
         effect = {axis: float(np.linalg.norm(slope)) for axis, slope in position_slopes.items()}
         visible = [
-            axis for axis in position if effect.get(axis, 0.0) > UNSEEN * max(effect.values())
+            axis for axis in position if effect.get(axis, 0.0) > MIN_EFFECT * max(effect.values())
         ]
         yield (mass, *visible), [share * link.mass for share in CARRIED]
 

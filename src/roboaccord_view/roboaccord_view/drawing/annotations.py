@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 from roboaccord.contract import Array
 
-from roboaccord_view.drawing.ground import GROUND
+from roboaccord_view.drawing.ground import GROUND_COLOUR
 from roboaccord_view.drawing.raster import Picture
 
 # Red, green and blue, 0 to 255.
@@ -28,7 +28,14 @@ Ink = tuple[int, int, int]
 
 
 class Mark(NamedTuple):
-    """A point (2,) [pixels], its text and colour, and whether a ring is drawn around it."""
+    """A point of a picture with a text.
+
+    Args:
+        point: where it is (2,) [pixels].
+        text: beside it.
+        ink: colour of text and ring.
+        ring: whether a ring is drawn around the point.
+    """
 
     point: Array
     text: str
@@ -87,8 +94,7 @@ def point_out(
     """
     if not marks:
         return
-    width = picture.shape[1]
-    size = letters(width)
+    size = letters(picture.shape[1])
     sheet = Image.fromarray(picture)
     pen = ImageDraw.Draw(sheet)
     margin = 0.7 * size
@@ -137,8 +143,7 @@ def _cost(
         area: of the text [pixels^2].
     """
     height, width, _ = picture.shape
-    size = letters(width)
-    is_inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
+    is_inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * letters(width)
     left, top, right, bottom = np.maximum(np.array(box), 0).astype(int)
     share = 0.0 if robot is None else robot[top:bottom, left:right].sum() / area
     is_taken = not is_inside or any(_overlap(box, other) for other in others)
@@ -182,7 +187,7 @@ def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) ->
     width = size + round(max(font(size).getlength(text) for text, _ in rows))
     band = picture[y : y + (5 * len(rows) + 2) * size // 4, max(x, 0) : max(x, 0) + width]
     # Bring the picture behind the lines closer to the colour of the ground.
-    band[:] = GROUND + (band - GROUND) * PALE
+    band[:] = GROUND_COLOUR + (band - GROUND_COLOUR) * PALE
     strip = Image.fromarray(np.ascontiguousarray(band))
     pen = ImageDraw.Draw(strip)
     for k, (text, ink) in enumerate(rows):

@@ -5,7 +5,7 @@ affine in the picture's coordinates, so it is exact at each pixel. Faces are see
 because meshes need not be closed. `_fill` is compiled, for it takes most of a film's time; `Canvas`
 keeps its result and mixes it into a picture, as means of 3 x 3 samples per pixel.
 
-AMBIENT, LIGHT and OVERSAMPLING may be changed. test_view.py compares pixels with geometry.
+AMBIENT_LIGHT, TO_LIGHT and OVERSAMPLING may be changed. test_view.py compares pixels with geometry.
 """
 
 from __future__ import annotations
@@ -23,27 +23,25 @@ from roboaccord.scenario import Camera
 
 # Fraction of the light that comes from all around. By eye: faces in the shade keep their colour,
 # and edges are seen.
-AMBIENT = 0.62
-# Towards the light: from the upper left behind the camera (stance.AZIMUTH), 53 degrees high, as is
-# usual in drawings.
-LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])
+AMBIENT_LIGHT = 0.62
+# Unit vector towards the light, at the upper left behind the camera (stance.AZIMUTH), 53 degrees
+# high, as is usual in drawings.
+TO_LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])
 # Samples of a pixel in each direction, 9 in all. 4 would be 1.8 times as many, and 2 leave steps at
 # edges.
 OVERSAMPLING = 3
-# m; faces nearer to the camera are not drawn: a tenth of stance.NEAREST, so none is left out; it
-# prevents a division by 0.
-NEAR = 1e-3
-BEHIND = 1.02  # ratio of depths from which on a point is hidden by a face (as ground.NEARLY)
-EMPTY = np.zeros(4, dtype=np.int64)  # box (left, top, right, bottom) without pixels
+# m; faces nearer to the camera are not drawn: a tenth of stance.MIN_DISTANCE, so none is left
+# out; it prevents a division by 0.
+MIN_DEPTH = 1e-3
+# Ratio of depths from which on a point is hidden by a face (as ground.PATH_DEPTH_RATIO).
+HIDDEN_DEPTH_RATIO = 1.02
+EMPTY_BOX = np.zeros(4, dtype=np.int64)  # box (left, top, right, bottom) without pixels
 
 # Red, green and blue (height, width, 3).
 Picture = NDArray[np.uint8]
 
 # 1 / depth (height, width) [1/m]; 0 is infinitely far.
 Depths = NDArray[np.float32]
-
-# Index of the face that is seen in each pixel (height, width), -1 for none.
-Owners = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -66,14 +64,14 @@ class Mesh:
     def join(cls, solids: Sequence[Shape | Surface]) -> Mesh:
         """Return the faces of all solids as one mesh."""
         counts = [len(face) for solid in solids for face in solid.faces]
-        corners, first = list[Index](), 0
+        corners = list[Index]()
+        first = 0  # index of the solid's first vertex among all
         for solid in solids:
             corners.append(np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64) + first)
             first += len(solid.vertices)
-        colours = [np.tile(solid.colour, (len(solid.faces), 1)) for solid in solids]
         points = np.concatenate([solid.vertices for solid in solids]).astype(float)
-        starts, paint = np.cumsum([0, *counts]), np.concatenate(colours).astype(float)
-        return cls(points, np.concatenate(corners), starts, paint)
+        colours = np.concatenate([np.tile(s.colour, (len(s.faces), 1)) for s in solids])
+        return cls(points, np.concatenate(corners), np.cumsum([0, *counts]), colours.astype(float))
 
     def at(self, points: Array) -> Mesh:
         """Return the mesh with its points at (v, 3) [m]."""
@@ -101,7 +99,7 @@ class Canvas:
         self.depths = self.hidden.copy()
         self.owner = np.full(size, -1, dtype=np.int32)
         self.paint = np.zeros((0, 3), dtype=np.uint8)
-        self.box = EMPTY
+        self.box = EMPTY_BOX
 
     def draw(self, mesh: Mesh) -> None:
         """Clear the canvas, and draw a mesh."""
@@ -111,10 +109,11 @@ class Canvas:
         self.depths[top:bottom, left:right] = self.hidden[top:bottom, left:right]
         points = np.ascontiguousarray(camera.local(mesh.points))
         lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
+        light = camera.axes @ TO_LIGHT
         self.box, shades = _fill(
-            points, mesh.corners, mesh.starts, lens, camera.axes @ LIGHT, self.depths, self.owner
+            points, mesh.corners, mesh.starts, lens, light, self.depths, self.owner
         )
-        shades = AMBIENT + (1.0 - AMBIENT) * shades
+        shades = AMBIENT_LIGHT + (1.0 - AMBIENT_LIGHT) * shades
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
 
     def lay_over(self, picture: Picture) -> None:
@@ -126,13 +125,14 @@ class Canvas:
         owner = self.owner[n * top : n * bottom, n * left : n * right]
         # Colours of the faces; the fourth column counts samples without a face (index -1).
         paint = np.zeros((len(self.paint) + 1, 4), dtype=np.uint16)
-        paint[:-1, :3], paint[-1, 3] = self.paint, 1
-        mixed = np.zeros((bottom - top, right - left, 4), dtype=np.uint16)
-        for j, i in np.ndindex(n, n):
-            mixed += paint[owner[j::n, i::n]]
+        paint[:-1, :3] = self.paint
+        paint[-1, 3] = 1
+        sums = np.zeros((bottom - top, right - left, 4), dtype=np.uint16)
+        for row, column in np.ndindex(n, n):
+            sums += paint[owner[row::n, column::n]]
         # Mean of the samples' colours; samples without a face have the picture's.
         touched = picture[top:bottom, left:right]
-        touched[:] = (mixed[..., :3] + mixed[..., 3:] * touched) // (n * n)
+        touched[:] = (sums[..., :3] + sums[..., 3:] * touched) // (n * n)
 
 
 def finer(camera: Camera) -> Camera:
@@ -147,14 +147,11 @@ def count_hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
     canvas.draw(mesh)
     last = np.array([camera.width, camera.height]) - 1
     x, y = np.clip(camera.project(points), 0, last).astype(int).T
-    return int((canvas.depths[y, x] * camera.local(points)[:, 2] > BEHIND).sum())
+    return int((canvas.depths[y, x] * camera.local(points)[:, 2] > HIDDEN_DEPTH_RATIO).sum())
 
 
 @kernel
-def _fill(
-    seen: Array, corners: Index, starts: Index, lens: Array, light: Array,
-    depths: Depths, owner: Owners,
-) -> tuple[Index, Array]:  # fmt: skip
+def _fill(seen, corners, starts, lens, light, depths, owner):
     """Fill the pixels of all faces where they are nearest.
 
     Args:
@@ -165,43 +162,49 @@ def _fill(
         depths, owner: 1 / depth [1/m] and face of each pixel (height, width); they are changed.
 
     Returns:
-        the box that was touched, and the fraction of the directed light on each face (f,).
+        left, top, right and bottom of the pixels that were touched, all 0 if none was; and the
+        fraction of the directed light on each face (f,).
     """
     height, width = depths.shape
     focal, middle_x, middle_y = lens
-    box, shades = np.array([width, height, 0, 0]), np.zeros(len(starts) - 1)
+    left, top, right, bottom = width, height, 0, 0  # of the pixels touched so far
+    shades = np.zeros(len(starts) - 1)
     flat = np.empty((len(seen), 2))  # the points in the picture [pixels]
     for v in range(len(seen)):
-        scale = focal / max(seen[v, 2], NEAR)
-        flat[v, 0], flat[v, 1] = middle_x + scale * seen[v, 0], middle_y + scale * seen[v, 1]
+        scale = focal / max(seen[v, 2], MIN_DEPTH)
+        flat[v, 0] = middle_x + scale * seen[v, 0]
+        flat[v, 1] = middle_y + scale * seen[v, 1]
     for face in range(len(shades)):
         ring = corners[starts[face] : starts[face + 1]]
         a, b, c, distance, nearest, low, high = _plane(seen, flat, ring)
-        if distance == 0.0 or nearest < NEAR:
+        if distance == 0.0 or nearest < MIN_DEPTH:
             continue
         side = 1.0 if distance < 0.0 else -1.0  # 1 if the face's outer side is seen, else -1
         towards = side * (a * light[0] + b * light[1] + c * light[2])
         shades[face] = max(towards / np.sqrt(a * a + b * b + c * c), 0.0)
         # Rows whose middles the face covers.
-        top = max(int(np.ceil(low - 0.5)), 0)
-        bottom = min(int(np.floor(high - 0.5)) + 1, height)
+        first_row = max(int(np.ceil(low - 0.5)), 0)
+        end_row = min(int(np.floor(high - 0.5)) + 1, height)
         # On the plane a x + b y + c z = distance, with x = z (i - middle_x) / focal and y alike,
         # 1 / depth = (a (i - middle_x) / focal + b (j - middle_y) / focal + c) / distance.
         slope = a / (focal * distance)
-        for row in range(top, bottom):
+        for row in range(first_row, end_row):
             x_first, x_last = _span(flat, ring, side, row, width)
-            first, last = max(int(np.ceil(x_first)), 0), min(int(np.floor(x_last)) + 1, width)
-            if last <= first:
+            first = max(int(np.ceil(x_first)), 0)
+            end = min(int(np.floor(x_last)) + 1, width)
+            if end <= first:
                 continue
-            box[0], box[2] = min(box[0], first), max(box[2], last)
-            box[1], box[3] = min(box[1], row), max(box[3], row + 1)
+            left, right = min(left, first), max(right, end)
+            top, bottom = min(top, row), max(bottom, row + 1)
             start = (b * (row + 0.5 - middle_y) / focal + c) / distance
-            for i in range(first, last):
+            for i in range(first, end):
                 inverse = start + slope * (i + 0.5 - middle_x)
                 if inverse > depths[row, i]:
                     depths[row, i] = inverse
                     owner[row, i] = face
-    return (box if box[2] > box[0] else np.zeros(4, dtype=np.int64)), shades
+    if right <= left:
+        left, top = 0, 0
+    return np.array([left, top, right, bottom]), shades
 
 
 @kernel
@@ -232,7 +235,7 @@ def _plane(seen, flat, ring):
 
 @kernel
 def _span(flat, ring, side, row, width):
-    """Return the first and last x [pixels] of a convex face in a row of the picture.
+    """Return the first and last x [pixels] of a convex face (`ring`) in a row of the picture.
 
     Edges that rise on the side that is seen bound it on the left, the others on the right: outward
     faces run clockwise on the picture, whose y points downwards.

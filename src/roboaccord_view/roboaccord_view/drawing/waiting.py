@@ -4,8 +4,8 @@
 around the sample. `shown_samples` keeps these samples, a short rest around them, and short gaps;
 what remains is cut. `accord view --uncut` cuts nothing.
 
-STILL, SWAY, SPELL, REST and WORTH may be tuned; test_annotations tests motions on both sides of
-them.
+STILL_RANGE, STILL_SWAY, RANGE_WINDOW, SHOWN_REST and MIN_GAP may be tuned; test_annotations tests
+motions on both sides of them.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from roboaccord.contract import Array, Index, Trajectory, fault_of
 
 # Joint angles [rad], positions over the robot's size, and orientation [rad]: a smaller range within
-# SPELL counts as standing still. 0.05 rad are 3 degrees, which is hardly seen in a picture.
-STILL = 0.05
+# RANGE_WINDOW counts as standing still. 0.05 rad are 3 degrees, which is hardly seen in a picture.
+STILL_RANGE = 0.05
 # Fraction of the robot's size: the same bound for points of the robot. It is larger, so that a
 # loose joint that only swings counts as standing still. It is a pendulum of a third of the size
 # that swings by 17 degrees to either side.
-SWAY = 0.2
-SPELL = 1.0  # s; window in which the range of a motion is measured
+STILL_SWAY = 0.2
+RANGE_WINDOW = 1.0  # s; window in which the range of a motion is measured
 # s of film; still time that is shown before and after motion. By eye: shorter ones look like a cut.
-REST = 0.4
-WORTH = 1.0  # s of motion; shorter gaps are not left out
+SHOWN_REST = 0.4
+MIN_GAP = 1.0  # s of motion; shorter gaps are not left out
 # Turn per change of a quaternion [rad]: its vector part changes by half of a small angle.
 ANGLE_PER_QUATERNION = 2.0
 
@@ -32,8 +32,8 @@ ANGLE_PER_QUATERNION = 2.0
 def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
     """Return whether something moves, for each sample of a motion (t,).
 
-    Something moves if, within SPELL, a joint whose actuator works or the base moves by more than
-    STILL, or any point of the robot by more than SWAY of its size.
+    Something moves if, within RANGE_WINDOW, a joint whose actuator works or the base moves by more
+    than STILL_RANGE, or any point of the robot by more than STILL_SWAY of its size.
 
     Args:
         motion: trajectory whose samples are evenly spaced in time.
@@ -48,13 +48,13 @@ def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool
         if fault and fault.kind == "loose" and fault.joint in motion.joints:
             column, since = motion.joints.index(fault.joint), motion.time >= fault.time
             q[since, column] = q[since, column][:1]
-    # Each coordinate in units in which STILL is a small motion.
-    coordinates = [q, motion.position / max(size, STILL), ANGLE_PER_QUATERNION * motion.orientation]
+    # Each coordinate in units in which STILL_RANGE is a small motion.
+    position = motion.position / max(size, STILL_RANGE)
+    coordinates = [q, position, ANGLE_PER_QUATERNION * motion.orientation]
     # The window is an odd number of samples, centred on each.
-    width = 2 * round(0.5 * SPELL / step) + 1
-    is_driven = (_ranges(np.column_stack(coordinates), width) > STILL).any(axis=1)
-    is_swaying = (_ranges(points, width) > SWAY * size).any(axis=(1, 2))
-    return np.asarray(is_driven | is_swaying)
+    width = 2 * round(0.5 * RANGE_WINDOW / step) + 1
+    is_driven = (_ranges(np.column_stack(coordinates), width) > STILL_RANGE).any(axis=1)
+    return np.asarray(is_driven | (_ranges(points, width) > STILL_SWAY * size).any(axis=(1, 2)))
 
 
 def _ranges(values: Array, width: int) -> Array:

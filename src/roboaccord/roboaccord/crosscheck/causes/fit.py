@@ -9,9 +9,9 @@ them, by QR [Gautier 1991], are omitted: their sizes cannot be told apart from t
 Intervals allow for residuals that are correlated within a block and with the next blocks [Newey and
 West 1987].
 
-search.py decides what is fitted. ROUNDS, SHORTENED, SETTLED_... and LAGS may be tuned: in the three
-errors of explain.py names stay with these and MOST_BEGUN halved and doubled, and with SETTLED_...,
-DEPENDENT and LARGEST_LENGTH a fifth and five times as large.
+search.py decides what is fitted. MAX_ITERATIONS, MAX_HALVINGS, SETTLED_... and CORRELATED_BLOCKS
+may be tuned: in the three errors of explain.py names stay with these and MOST_BEGUN halved and
+doubled, and with SETTLED_..., DEPENDENT_NORM and LARGEST_LENGTH a fifth and five times as large.
 """
 
 from __future__ import annotations
@@ -29,31 +29,38 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import NONLINEAR, Group, Hypothesis, Sizes
 
 # Iterations of Gauss and Newton: each squares the error near a solution, so five settle it.
-ROUNDS = 8
+MAX_ITERATIONS = 8
 # Halvings of a step in all, where residuals are not linear in the sizes: down to an eighth.
-SHORTENED = 3
+MAX_HALVINGS = 3
 # Decrease of the cost below which a fit has settled, in squared noise, and relative to the cost: it
 # moves a size by a tenth of its standard error.
 SETTLED_NOISE, SETTLED_SHARE = 1e-2, 1e-4
 # Promised decrease below which a step is not taken, relative to the one above: the step after it
 # would promise about as much squared.
-NEXT = 1e-2
+WORTHWHILE_GAIN = 1e-2
 # Norm that the columns before leave of a column, relative to its norm, below which it depends on
 # them. Above the square root of a rounding (1.5e-8), as normal matrices square the remainder.
-DEPENDENT = 1e-7
+DEPENDENT_NORM = 1e-7
 LARGEST_LENGTH = 1.0  # bound of a fitted length or angle [m or rad]; no robot has a larger error
-UNBOUNDED = ("kg", "N m")  # units of payloads and effort limits, whose size is that of the robot
+# Units of payloads and effort limits, whose size is that of the robot.
+UNBOUNDED_UNITS = ("kg", "N m")
 # Number of blocks over which residuals may be correlated, of 100: of n blocks it is
 # 4 (n / 100)^(2/9), 2.5 of 12 ticks and 5 of 300 windows [Newey and West 1994].
-LAGS = 4.0
+CORRELATED_BLOCKS = 4.0
 # Largest number of hypotheses whose fit begins at a size other than 0: limits the work, as
 # MOST_FITTED of search.py.
 MOST_BEGUN = 8
-INTERVAL = 1.96  # half the 95 % interval of a normal distribution [standard errors]
+INTERVAL_95 = 1.96  # half the 95 % interval of a normal distribution [standard errors]
 
 
 class Prior(NamedTuple):
-    """Knowledge of a size before the fit: mean, standard deviation and bounds, in its unit."""
+    """Knowledge of a size before the fit, all in the unit of the size.
+
+    Args:
+        mean: most probable value.
+        spread: standard deviation.
+        low, high: bounds.
+    """
 
     mean: float
     spread: float
@@ -213,12 +220,11 @@ class Fit:
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Quantity and joint or link of each of its causes, without the axis."""
         of_variant = [(self.variant.quantity, self.variant.where)] if self.variant else []
-        of_components = [one.parameter for one in self.components]
-        return tuple(dict.fromkeys([*of_variant, *of_components]))
+        return tuple(dict.fromkeys([*of_variant, *[one.parameter for one in self.components]]))
 
     def half_width(self, one: Hypothesis) -> float:
         """Return half the width of the 95 % interval of a size."""
-        return INTERVAL * self.deviations.get(one, 0.0)
+        return INTERVAL_95 * self.deviations.get(one, 0.0)
 
 
 def fitted(
@@ -231,7 +237,7 @@ def fitted(
     """Return the fit of hypotheses by the method of Gauss and Newton.
 
     A step that does not lower the cost ends the fit; where residuals are not linear in a size, the
-    step is halved first, up to SHORTENED times in all. The cost is infinite if no fit exists.
+    step is halved first, up to MAX_HALVINGS times in all. The cost is infinite if no fit exists.
 
     Args:
         problem: whose residuals are fitted.
@@ -245,8 +251,8 @@ def fitted(
     begin = start or {}
     sizes = {h: begin.get(h, priors[h].mean if h in priors else 0.0) for h in hypotheses}
     is_nonlinear = any(h.quantity in NONLINEAR for h in best.components)
-    halvings = SHORTENED  # that remain
-    for _ in range(ROUNDS + SHORTENED):
+    halvings = MAX_HALVINGS  # that remain
+    for _ in range(MAX_ITERATIONS + MAX_HALVINGS):
         try:
             # Cost at the present sizes; if it did not fall, halve the step or stop.
             residuals = problem.residuals(sizes) if residuals is None else residuals
@@ -274,11 +280,11 @@ def fitted(
         step = _step(residuals, slopes, best, acting)
         errors = _deviations(np.array([slopes[h] for h in acting]), residuals, step.inverse)
         best = replace(best, deviations=dict(zip(acting, errors.tolist())))
-        if settled or step.gain < NEXT * small:
+        if settled or step.gain < WORTHWHILE_GAIN * small:
             break
         sizes, residuals = dict(sizes), None
         for hypothesis, change in zip(acting, step.changes.tolist()):
-            is_bounded = hypothesis.quantity in NONLINEAR and hypothesis.unit not in UNBOUNDED
+            is_bounded = hypothesis.quantity in NONLINEAR and hypothesis.unit not in UNBOUNDED_UNITS
             bound = LARGEST_LENGTH if is_bounded else np.inf
             sizes[hypothesis] = float(np.clip(sizes[hypothesis] + change, -bound, bound))
     return best
@@ -313,7 +319,7 @@ def independent(columns: Array) -> list[int]:
         for _ in range(2):  # once more for round-off
             column = column - basis.T @ (basis @ column)
         remaining_norm = float(np.linalg.norm(column))
-        if remaining_norm > DEPENDENT * norm:
+        if remaining_norm > DEPENDENT_NORM * norm:
             basis = np.vstack([basis, column / remaining_norm])
             indices.append(i)
     return indices
@@ -387,7 +393,7 @@ def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:
     """
     scores = np.einsum("pbr,br->bp", columns, residuals)
     covariance = scores.T @ scores
-    lags = LAGS * (len(scores) / 100.0) ** (2.0 / 9.0)
+    lags = CORRELATED_BLOCKS * (len(scores) / 100.0) ** (2.0 / 9.0)
     for lag in range(1, min(int(np.ceil(lags)), len(scores))):
         products = scores[lag:].T @ scores[:-lag]
         covariance += (1.0 - lag / lags) * (products + products.T)

@@ -5,7 +5,7 @@ of a motion that nothing else explains gets its cause here: by the engine's twin
 motion under its integration scheme) in the run, else by the twin in random states, else by the
 reference (the analytical model). The order decides what is named, and stays.
 
-SAMPLES may be tuned, and costs time. test_naming and test_scheme test names.
+PREDICTED_TICKS may be tuned, and costs time. test_naming and test_scheme test names.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from roboaccord.scenario.setup import Setup
 # Number of control periods (ticks) that the reference predicts, once for each hypothesis: limits
 # the time. Any from FEWEST = 5 (level_context.py) would do; a root mean square of 20 is known to
 # 16 %.
-SAMPLES = 20
+PREDICTED_TICKS = 20
 # Time between an event and the parting of motions up to which it is named with it [s]: 20 ticks at
 # 1 kHz, for an error exceeds its bound some ticks after its event.
-NEAR = 0.02
+EVENT_DELAY = 0.02
 RULE_OF_THREE = 3.0  # -ln 0.05, see `sampled`
 
 
@@ -67,8 +67,7 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
     run = min(runs.items())[1]
     eventful = eventful_ticks(run, setup.scenario.control_period)
     problem, bound = problem_and_bound(setup, runs, order, np.arange(len(run) - 1))
-    floor = to_columns(largest_by_group(bound), len(bound))
-    problem = replace(problem, weight=1.0 / floor)
+    problem = replace(problem, weight=1.0 / to_columns(largest_by_group(bound), len(bound)))
     # If nearly all of the error is in ticks with an event, the law of events is the cause.
     size = (problem.residuals() ** 2).sum(axis=1)
     if eventful.any() and size[eventful].sum() > (1.0 - UNEXPLAINED) * size.sum():
@@ -76,7 +75,7 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
         cause = Cause("stop" if kinds == ("joint_stop",) else "impact")
         return Explanation(Conclusion.EVENTS, (cause,), kinds=kinds)
     # Else the ticks with the largest errors are explained.
-    worst = np.array(descending(size * ~eventful)[:SAMPLES])
+    worst = np.array(descending(size * ~eventful)[:PREDICTED_TICKS])
     return explain_ticks(replace(problem, ticks=worst, rest=problem.rest[worst]))
 
 
@@ -92,7 +91,7 @@ def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Findi
     by_level = dict.fromkeys(asked, explanation)
     check = case.checks.get("trajectory")
     since = check.since if isinstance(check, ConvergenceCheck) else None
-    near = [e for e in case.run.events if since is not None and abs(e.time - since) < NEAR]
+    near = [e for e in case.run.events if since is not None and abs(e.time - since) < EVENT_DELAY]
     event = (near[0].kind, near[0].subject) if near else ()
     if "trajectory" in asked:
         by_level["trajectory"] = replace(explanation, since=since, near=event)
@@ -127,7 +126,7 @@ def resolve(case: CheckCase) -> list[Resolved]:
     if not free.size:
         return resolutions
     # Bound of the level: time stepping and the reference's own error, or the allowance.
-    selected = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
+    selected = free[np.linspace(0, len(free) - 1, min(PREDICTED_TICKS, len(free))).astype(int)]
     only = "friction." if resolutions else ""
     problem, bound = problem_and_bound(setup, runs, order, selected, only)
     scenario, n = setup.scenario, len(run.joints)

@@ -3,8 +3,8 @@
 A parameter is, say, the mass of a link. How far the state at the end of a control period (tick)
 moves with it is known from a slope (fit.py). The level's bound divided by that effect is the
 smallest error that it would have found. A scenario may ask for a resolution; `ask_resolution` then
-refuses a verdict where larger errors could hide. SHOWN and BEYOND may be tuned. `Resolved` is part
-of summary.json.
+refuses a verdict where larger errors could hide. MAX_SHOWN and BEYOND_ANY_ERROR may be tuned.
+`Resolved` is part of summary.json.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import Quantity
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, components
-from roboaccord.crosscheck.causes.search import UNSEEN
+from roboaccord.crosscheck.causes.search import MIN_EFFECT
 from roboaccord.crosscheck.causes.ticks import TickProblem
 from roboaccord.engines.deviations import EVERY, Z_INDEX
 from roboaccord.numerics.ranking import ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
-SHOWN = 10  # largest number of parameters in a table: half a screen of 24 lines
-BEYOND = 100.0  # larger than any parameter of a robot here, in SI units (m, kg m^2, N m s/rad, ...)
+MAX_SHOWN = 10  # largest number of parameters in a table: half a screen of 24 lines
+# Larger than any parameter of a robot here, in SI units (m, kg m^2, N m s/rad, ...).
+BEYOND_ANY_ERROR = 100.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Resolved:
     @property
     def unseen(self) -> bool:
         """Whether not even an error as large as the parameter would have been found."""
-        return self.smallest > (1.0 if self.unit == "1" else BEYOND)
+        return self.smallest > (1.0 if self.unit == "1" else BEYOND_ANY_ERROR)
 
 
 def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resolved]:
@@ -64,7 +65,7 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
     for quantity, where in dict.fromkeys(h.parameter for h in effects if h.where != EVERY):
         first = Hypothesis(quantity, where)
         by_component = [effects.get(h, 0.0) for h in components(first)]
-        negligible = UNSEEN * max(by_component)
+        negligible = MIN_EFFECT * max(by_component)
         if quantity == "gravity" and not by_component[Z_INDEX] > negligible:
             continue  # only a tilt of gravity would move anything
         smallest = min(effect for effect in by_component if effect > negligible)
@@ -79,13 +80,13 @@ def largest_effects(problem: TickProblem) -> dict[Hypothesis, float]:
 
 
 def shown_of(errors: Sequence[Resolved]) -> list[Resolved]:
-    """Return up to SHOWN errors: the largest one of each quantity, then the smallest ones.
+    """Return up to MAX_SHOWN errors: the largest one of each quantity, then the smallest ones.
 
     Args:
         errors: in order, the smallest first.
     """
     largest_of = {error.parameter: error for error in errors}  # they are in order
-    return list(dict.fromkeys([*largest_of.values(), *errors]))[:SHOWN]
+    return list(dict.fromkeys([*largest_of.values(), *errors]))[:MAX_SHOWN]
 
 
 def ask_resolution(

@@ -164,8 +164,7 @@ def exchanges(
 def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:
     """Yield each error of sign or order in the given arrays, and samples with it undone."""
     for cause, arrays, change in exchanges(samples.joints, names):
-        undone = {name: getattr(samples, name) @ change for name in arrays}
-        yield cause, replace(samples, **undone)
+        yield cause, replace(samples, **{name: getattr(samples, name) @ change for name in arrays})
 
 
 def framed(run: Trajectory) -> Iterator[tuple[Cause, Trajectory]]:

@@ -8,10 +8,10 @@ without a size (variants), such as a swapped column, are tried on a few blocks f
 ranked by `score` alone, so that names are the same on every CPU (test_round_off). explain.py takes
 the fits of each stage from `Search.stages`.
 
-MOST_FITTED, ALWAYS_FITTED and MOST_EXTENDED limit the work; SURE and PENALTY may be tuned while
-test_naming, test_scheme and test_own_log, which plant errors, find the same names. In the three
-errors of explain.py names stay with the former three halved and doubled, and with the others a
-fifth and five times as large, but SURE = 20 misses a mass and a gear.
+MOST_FITTED, ALWAYS_FITTED and MOST_EXTENDED limit the work; SIGNIFICANT_SIZE and PARAMETER_PENALTY
+may be tuned while test_naming, test_scheme and test_own_log, which plant errors, find the same
+names. In the three errors of explain.py names stay with the former three halved and doubled, and
+with the others a fifth and five times as large, but SIGNIFICANT_SIZE = 20 misses a mass and a gear.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ EQUAL_COST = 1e-3
 ROUND_OFF = 1e-14
 # Round-off of the squared residuals that a regression explains, relative to all of them: 1e-16 in
 # sums of some thousand squares.
-CANCELLED = 1e-12
+REGRESSION_ROUND_OFF = 1e-12
 # Effect of an axis, relative to the largest one of the axes of its quantity, below which it has
 # none. Where there is none, finite differences leave 1e-12 of a coordinate (PROBE, hypotheses.py).
-UNSEEN = 1e-6
-LIKELY = 2.0  # mean square over that of the noise: residuals up to it may be noise alone
-SURE = 4.0  # size in standard errors that is no chance: 6 of 100 000 sizes of nothing are larger
+MIN_EFFECT = 1e-6
+NOISE_RATIO = 2.0  # mean square over that of the noise: residuals up to it may be noise alone
+# Size in standard errors that is no chance: 6 of 100 000 sizes of nothing are larger.
+SIGNIFICANT_SIZE = 4.0
 # Penalty of each fitted parameter in the score [squared noise]. The ln(n) of Schwarz's criterion
 # (1978) is below it for n up to 22 000 residuals.
-PENALTY = 10.0
-# Standard deviation of a prior from which on it says nothing: as BEYOND of resolution.py.
-VAGUE = 100.0
+PARAMETER_PENALTY = 10.0
+# Standard deviation of a prior from which on it says nothing: as BEYOND_ANY_ERROR of resolution.py.
+VAGUE_SPREAD = 100.0
 
 
 class Search:
@@ -148,7 +149,7 @@ class Search:
             if is_better and start.group[0].quantity not in excluded:
                 costs[start.group], best_sizes[start.group] = cost, start.size
         # Fit the best of those that leave less than the anchor.
-        best = ranked([*best_sizes], costs.__getitem__, CANCELLED * cost_without)
+        best = ranked([*best_sizes], costs.__getitem__, REGRESSION_ROUND_OFF * cost_without)
         return [
             fitted(problem, (*anchor.groups, group), {**at, group[0]: size})
             for group, size in best_sizes.items()
@@ -160,7 +161,7 @@ class Search:
 
         They are those of an anchor, but means of nuisance parameters whose prior says something.
         """
-        means = {h: p.mean for h, p in self.problem.nuisance.items() if not p.spread > VAGUE}
+        means = {h: p.mean for h, p in self.problem.nuisance.items() if not p.spread > VAGUE_SPREAD}
         return {**anchor.sizes, **means}, [h for h in anchor.sizes if h not in means]
 
     @cached_property
@@ -186,31 +187,31 @@ class Search:
         """
         effects = self._effects_on_plain if anchor is self.plain else linear_effects(anchor)
         total = float(effects.target @ effects.target)
-        same = CANCELLED * total
-        # What each hypothesis, or each pair with one of the best, explains by linear regression.
+        round_off = REGRESSION_ROUND_OFF * total
+        # Sets of groups, by index: each hypothesis, or each pair with one of the best.
         sets: list[tuple[int, ...]] = [(i,) for i in range(len(effects.groups))]
         gains = {chosen: effects.explained(chosen) for chosen in sets}
-        by_gain = ranked(sets, lambda chosen: -gains[chosen], same, 0.0)
+        by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         if count == 2:
-            first = {i for (i,) in by_gain[:MOST_FITTED]}
-            sets = [pair for pair in combinations(range(len(effects.groups)), 2) if first & {*pair}]
+            top = {i for (i,) in by_gain[:MOST_FITTED]}  # the best hypotheses by themselves
+            sets = [pair for pair in combinations(range(len(effects.groups)), 2) if top & {*pair}]
             gains = {chosen: effects.explained(chosen) for chosen in sets}
-            by_gain = ranked(sets, lambda chosen: -gains[chosen], same, 0.0)
+            by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         # The best sets, and all that explain the same as the best within round-off.
         best = by_gain[:MOST_FITTED]
         for chosen in by_gain[MOST_FITTED:]:
-            is_equal = gains[chosen] >= gains[best[0]] - same
+            is_equal = gains[chosen] >= gains[best[0]] - round_off
             if is_equal and effects.explain_the_same(best[0], chosen):
                 best.append(chosen)
         # Fit the best sets, but not those that would leave too much.
         fits, lowest = dict[tuple[int, ...], Fit](), np.inf
         for chosen in best:
-            left = total - gains[chosen]
-            is_worth = anchor.problem.worth(left, lowest, self.plain.cost)
+            is_worth = anchor.problem.worth(total - gains[chosen], lowest, self.plain.cost)
             if len(fits) < ALWAYS_FITTED or is_worth:
                 groups = (*anchor.groups, *(effects.groups[i] for i in chosen))
-                begin = anchor.sizes, anchor.variant, anchor.residuals
-                fits[chosen] = fitted(anchor.problem, groups, *begin)
+                fits[chosen] = fitted(
+                    anchor.problem, groups, anchor.sizes, anchor.variant, anchor.residuals
+                )
                 lowest = min(lowest, fits[chosen].cost)
         return [fits[chosen] for chosen in sorted(fits)]
 
@@ -271,8 +272,8 @@ class LinearEffects:
     def explain_the_same(self, chosen: Sequence[int], others: Sequence[int]) -> bool:
         """Return whether the columns of chosen groups span those of other groups."""
         rows, other_rows = self.rows_of(chosen), self.rows_of(others)
-        together = independent(self.columns[rows + other_rows])
-        return len(together) == len(independent(self.columns[rows]))
+        rank = len(independent(self.columns[rows]))
+        return len(independent(self.columns[rows + other_rows])) == rank
 
 
 def linear_effects(anchor: Fit) -> LinearEffects:
@@ -294,7 +295,7 @@ def linear_effects(anchor: Fit) -> LinearEffects:
     for group in groups:
         largest = max(norms.get(h, 0.0) for h in group)
         if largest:
-            effective.append(tuple(h for h in group if norms.get(h, 0.0) > UNSEEN * largest))
+            effective.append(tuple(h for h in group if norms.get(h, 0.0) > MIN_EFFECT * largest))
     # Residuals and columns, less what the parameters fitted already explain of them.
     hypotheses = [*dict.fromkeys(h for group in effective for h in group)]
     prior = [(anchor.sizes[h] - p.mean) / p.spread for h, p in problem.nuisance.items()]
@@ -327,7 +328,7 @@ def sum_of_squares(residuals: Array) -> float:
 
 def is_noise(fit: Fit) -> bool:
     """Return whether the residuals of a fit may be noise alone."""
-    return fit.cost <= LIKELY * fit.residuals.size
+    return fit.cost <= NOISE_RATIO * fit.residuals.size
 
 
 def score(fit: Fit) -> float:
@@ -339,7 +340,7 @@ def score(fit: Fit) -> float:
         (low, high), size = hypothesis.bounds, fit.sizes.get(hypothesis, 0.0)
         if not (low < size < high and size > fit.problem.least(hypothesis)):
             return np.inf
-    return fit.cost + PENALTY * fit.unit * len(fit.components)
+    return fit.cost + PARAMETER_PENALTY * fit.unit * len(fit.components)
 
 
 def is_sure(fit: Fit) -> bool:
@@ -349,7 +350,7 @@ def is_sure(fit: Fit) -> bool:
     quantile z becomes z + (z^3 + z) / (4 f) [t distribution, Peiser 1943].
     """
     free = max(len(fit.residuals) - len(fit.deviations), 1)
-    quantile = SURE + (SURE**3 + SURE) / (4.0 * free)
+    quantile = SIGNIFICANT_SIZE + (SIGNIFICANT_SIZE**3 + SIGNIFICANT_SIZE) / (4.0 * free)
     threshold = quantile * np.sqrt(len(fit.residuals) / free)
     return all(
         any(abs(fit.sizes[h]) > threshold * fit.deviations.get(h, 0.0) for h in tested)

@@ -6,9 +6,10 @@ reference.py. Residuals are predicted less recorded states. Under a hypothesis, 
 of a link, a new simulator is made with that number, or the recorded run is rewritten (samples.py);
 nothing is changed in place. `explain_ticks` searches for the hypotheses that explain the residuals.
 
-PROBABLE, BETTER and TRIAL_TICKS may be tuned: test_naming and test_scheme plant errors and check
-their names. In the three errors of explain.py names stay with PROBABLE and BETTER a fifth and five
-times as large, and with TRIAL_TICKS and MOST_STEPS halved and doubled.
+NAMED_SHARE, BETTER_SHARE and TRIAL_TICKS may be tuned: test_naming and test_scheme plant
+errors and check their names. In the three errors of explain.py names stay with NAMED_SHARE and
+BETTER_SHARE a fifth and five times as large, and with TRIAL_TICKS and MOST_STEPS halved and
+doubled.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import DELAYS, RECORDED, exchanged, framed, starts
-from roboaccord.crosscheck.causes.search import LIKELY, Search
+from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search
 from roboaccord.crosscheck.columns import column_names, state_difference
 from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
@@ -40,9 +41,9 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 # Share of the squared residuals that a named cause may leave: 3 % in each residual.
-PROBABLE = 1e-3
+NAMED_SHARE = 1e-3
 # Squared residuals that another cause may leave, relative to those of fewer causes: 3 % in each.
-BETTER = 1e-3
+BETTER_SHARE = 1e-3
 # Longest delay within a tick that is tried [physics steps]: ticks of the robots have 1 to 10.
 MOST_STEPS = 10
 # Number of ticks on which variants and starts are tried first: of one, any may be better by chance.
@@ -50,7 +51,7 @@ TRIAL_TICKS = 3
 # Errors of the recording: efforts that act late, rates that are recorded late [ticks], and a clock
 # that runs fast (relative).
 DELAY, LAG, CLOCK = Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock")
-STEPS = "physics steps"  # unit of delays within a tick
+DELAY_UNIT = "physics steps"  # unit of delays within a tick
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,7 @@ class TickProblem(Problem):
 
     def groups(self) -> list[Group]:
         """Return errors of the recording and parameters of the simulator, by components."""
-        wholes = [DELAY, LAG, CLOCK, *self.parameters()]
-        return [components(hypothesis) for hypothesis in wholes]
+        return [components(hypothesis) for hypothesis in [DELAY, LAG, CLOCK, *self.parameters()]]
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
         """Yield delays, motor lags and effort limits, and sizes at which their fits begin."""
@@ -146,9 +146,9 @@ class TickProblem(Problem):
         """Yield delays by physics steps, exchanged columns, signs and frames, each undone."""
         steps = round((self.run.time[1] - self.run.time[0]) / self.simulator.physics_step)
         for late in range(1, min(steps, MOST_STEPS)):
-            yield Cause("delay", size=late, unit=STEPS), replace(self, late_steps=late)
+            yield Cause("delay", size=late, unit=DELAY_UNIT), replace(self, late_steps=late)
         for extra in (-1, 1):
-            yield Cause("clock", size=extra, unit=STEPS), replace(self, extra_steps=extra)
+            yield Cause("clock", size=extra, unit=DELAY_UNIT), replace(self, extra_steps=extra)
         columns = ("q", "qd", "effort")
         for cause, run in (*exchanged(self.run, columns), *framed(self.run)):
             yield cause, replace(self, run=run)
@@ -171,11 +171,12 @@ class TickProblem(Problem):
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves next to nothing, or no more than round-off."""
-        return fit.cost <= max(times * PROBABLE * plain.cost, LIKELY * fit.residuals.size)
+        noise = NOISE_RATIO * fit.residuals.size
+        return fit.cost <= max(times * NAMED_SHARE * plain.cost, noise)
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether more causes leave far less than fewer."""
-        return fit.cost < before.cost * (BETTER if before.parameters else 1.0)
+        return fit.cost < before.cost * (BETTER_SHARE if before.parameters else 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,8 +124,7 @@ def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Ite
     yield compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
     for field in JOINT_FIELDS:
         values = getattr(expected, field), getattr(actual, field)
-        unit = unit_of(JointProperties, field)
-        yield compare_value(field, name, *values, ROUND_OFF, unit=unit)
+        yield compare_value(field, name, *values, ROUND_OFF, unit=unit_of(JointProperties, field))
 
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
@@ -238,11 +237,13 @@ class AccelerationLevel(Level[AccelerationCheck]):
     substitute = "one_step"
 
     def measure(self, case: CheckCase) -> AccelerationCheck:
+        """Compare the engine's model and accelerations with the reference's."""
         spec, pair = case.setup.scenario.crosscheck, (case.reference, case.simulator)
         check = check_acceleration(case.setup, *pair, spec.states, case.setup.scenario.seed)
         return replace(check, model=check_model(case.setup, *pair, spec.tolerances.mass))
 
     def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
+        """Return `outside` for any difference of the model, or an acceleration beyond tolerance."""
         model, limit = check.model, tolerances.acceleration
         is_beyond = check.max is not None and not check.max <= limit  # also for NaN
         totals = {"total": model.total, "reference": model.reference}
@@ -263,6 +264,7 @@ class AccelerationLevel(Level[AccelerationCheck]):
         return Finding.within()
 
     def rows(self, check: AccelerationCheck) -> Rows:
+        """Return the largest relative error, the masses, and the properties that differ."""
         names = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
         return {
             "largest error, relative": Entry(check.max, form=".1e"),

@@ -9,7 +9,7 @@ twists are not part of a state, so this level does not check them.
 
 `check_drive` compares a finished run, and `DriveTicks` one tick after the other, for live runs
 (step_check.py). To recognise another error, extend `Kind`, `kinds_of` (its order is that of the
-results) and report/words.py. KEPT, MOST_LATE and EVIDENCE may be tuned.
+results) and report/words.py. STORED_TICKS, MAX_DELAY and MIN_TICKS may be tuned.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from roboaccord.simulators.faults import JointFaults, weakened, without_loose
 
 Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
 # Tolerance, relative to the largest effort, where a factor or limit is computed from the efforts of
-# up to KEPT ticks: far above 2000 roundings (4e-13), far below any error that matters.
-FITTED = 1e-9
+# up to STORED_TICKS ticks: far above 2000 roundings (4e-13), far below any error that matters.
+FIT_TOLERANCE = 1e-9
 # Number of ticks stored around the first difference, by which its kind is found: 2 s at 1 kHz, and
-# 100 times MOST_LATE.
-KEPT = 2000
+# 100 times MAX_DELAY.
+STORED_TICKS = 2000
 # Longest delay that is tried [ticks]: 20 ms at 1 kHz. Drives are faster, and each one costs time.
-MOST_LATE = 20
+MAX_DELAY = 20
 # Fewest ticks that show a factor: one always fits a single tick, and may fit two by chance.
-EVIDENCE = 3
+MIN_TICKS = 3
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class DriveTicks:
         self._late, self._ticks_unknown = late, late
         # Commanded efforts and those in force, for `kinds_of`, and the number of judged ticks up to
         # which they are stored.
-        self._efforts = deque[tuple[Array, Array]](maxlen=KEPT)
+        self._efforts = deque[tuple[Array, Array]](maxlen=STORED_TICKS)
         self._stored_until = math.inf
         # Name of the first switch that is not as commanded, and since when [s].
         self._wrong_switch: tuple[str, float | None] = "", None
@@ -161,9 +161,9 @@ class DriveTicks:
         if wrong_switches and not self._wrong_switch[0]:
             self._wrong_switch = wrong_switches[0], before.time
         self.off += bool(differs.any() or wrong_switches)
-        # Store efforts up to KEPT / 2 ticks after the first difference.
+        # Store efforts up to STORED_TICKS / 2 ticks after the first difference.
         if differs.any():
-            self._stored_until = min(self._stored_until, self.judged + KEPT // 2)
+            self._stored_until = min(self._stored_until, self.judged + STORED_TICKS // 2)
         if self.judged <= self._stored_until:
             self._efforts.append((commanded, after.effort))
 
@@ -229,7 +229,7 @@ def kinds_of(
     """
     command, effort = commanded[:, joint], in_force[:, joint]
     scale = max(1.0, float(np.abs(command).max(initial=0.0)))
-    round_off, fit_error = ROUND_OFF * scale, FITTED * scale  # [N m]
+    round_off, fit_error = ROUND_OFF * scale, FIT_TOLERANCE * scale  # [N m]
     differs = np.abs(effort - command) > round_off
     if not differs.any():
         return []
@@ -242,7 +242,7 @@ def kinds_of(
     kinds = []
     # Late: from the first difference on, efforts are the commands of some ticks before.
     first = int(np.argmax(differs))
-    for delay in range(1, min(MOST_LATE, len(command) - 1)):
+    for delay in range(1, min(MAX_DELAY, len(command) - 1)):
         start = max(first, delay)
         if _agree(effort[start:], command[start - delay : len(command) - delay], round_off):
             kinds.append(Disobedience("late", float(delay)))
@@ -260,7 +260,7 @@ def kinds_of(
         kinds.append(Disobedience("clipped", limit))
     # Scaled: least-squares factor between efforts in force and commands.
     factor = float(expected @ measured) / float(expected @ expected) if expected.any() else 0.0
-    if factor and len(measured) >= EVIDENCE and _agree(measured, factor * expected, fit_error):
+    if factor and len(measured) >= MIN_TICKS and _agree(measured, factor * expected, fit_error):
         kinds.append(Disobedience("scaled", factor))
     return kinds
 
@@ -278,9 +278,11 @@ class DriveLevel(Level[DriveCheck]):
     of_motion = False
 
     def measure(self, case: CheckCase) -> DriveCheck:
+        """Compare efforts and switches in force with the commands, in all ticks."""
         return check_drive(case.setup, case.run)
 
     def judge(self, check: DriveCheck, tolerances: Tolerances) -> Finding:
+        """Return `outside` if any effort or switch was not as commanded."""
         if not check.judged:
             return Finding.does_not_apply(because(Code.NO_COMMAND))
         if not check.off:
@@ -298,6 +300,7 @@ class DriveLevel(Level[DriveCheck]):
         return Finding.outside(*reasons, quantity="switch", where=check.switch)
 
     def rows(self, check: DriveCheck) -> Rows:
+        """Return the numbers of ticks, the largest difference, and the joint or switch."""
         return {
             "ticks": Entry(check.judged),
             "off": Entry(check.off),

@@ -87,9 +87,11 @@ class EnergyLevel(Level["EnergyCheck | NoBook"]):
     title = "Energy"
 
     def measure(self, case: CheckCase) -> EnergyCheck | NoBook:
+        """Account for the energy of parts of the run, at several physics steps or by a twin."""
         return check_energy(case.setup, case.engine, case.run, case.book, case.checks.get("scheme"))
 
     def judge(self, check: EnergyCheck | NoBook, tolerances: Tolerances) -> Finding:
+        """Return `outside` if the rest exceeds what time stepping and round-off explain."""
         if isinstance(check, NoBook):
             return Finding.does_not_apply(because(Code.NO_BOOK, text=check.reason))
         if check.left <= check.bound:
@@ -103,6 +105,7 @@ class EnergyLevel(Level["EnergyCheck | NoBook"]):
         return Finding.outside(why, quantity="energy", where=where, size=check.left)
 
     def rows(self, check: EnergyCheck | NoBook) -> Rows:
+        """Return the rest at a physics step of 0, its bound, and the worst part of the run."""
         if isinstance(check, NoBook):
             return {"most from t =": Entry(check.reason)}
         return {

@@ -10,7 +10,7 @@ positions: a joint that reaches its stop must log it, and no other may.
 An engine reports the impulse of a contact from the first touch to the end of the control period, so
 forces after the impact are added to the reference's impulse, too. Events of two logs are matched in
 measures/event_matching.py, and SAFETY is set in extrapolation.py. `check_events` is the whole
-measurement. SAMPLED may be tuned. Names of the checks are keys of summary.json and stay.
+measurement. COMPARED_EVENTS may be tuned. Names of the checks are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from roboaccord.simulators.stop_watch import StopWatch
 
 # Number of events that are compared, half with the largest impulses, half spread evenly: limits the
 # time. Of 20 even ones, errors in one of seven escape with a probability of 5 % (rule of three).
-SAMPLED = 40
+COMPARED_EVENTS = 40
 # Relative round-off of impulses and energies, sums over up to 1000 steps of 1e-12 each (ticks.py).
 ROUND_OFF = 1e-9
 # By kind of event: what engines have a law of their own for, in words.
@@ -120,8 +120,7 @@ def check_events(
         return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
     if reason := why_no_restart(simulator):
         return EventsCheck(len(run.events), 0, why=because(Code.NO_RESTART, text=reason))
-    smallest_step = setup.scenario.physics_step / 4
-    fine_reference = make_simulator(tightened(setup), physics_step=smallest_step)
+    fine_reference = make_simulator(tightened(setup), physics_step=setup.scenario.physics_step / 4)
     engine_by_step = simulators_by_step(setup, engine)
     # Events of the log, compared with the reference's from the same state.
     differences = [*misplaced_stops(simulator, run)]
@@ -215,9 +214,9 @@ def timing_accuracy(setup: Setup, engine: Simulator, event: Event) -> float:
 
 
 def choose_events(events: Sequence[Event]) -> list[Event]:
-    """Return up to SAMPLED events, the largest impulses and others evenly, in order of time."""
+    """Return up to COMPARED_EVENTS events, those of largest impulse and others, by time."""
     impulses = np.array([event.impulse for event in events])
-    return [events[i] for i in map(int, worst_and_even(impulses, SAMPLED))]
+    return [events[i] for i in map(int, worst_and_even(impulses, COMPARED_EVENTS))]
 
 
 class EventsLevel(Level[EventsCheck]):
@@ -227,14 +226,15 @@ class EventsLevel(Level[EventsCheck]):
     title = "Events"
 
     def measure(self, case: CheckCase) -> EventsCheck:
-        reference = case.runs.shown(REFERENCE).events
-        return check_events(case.setup, case.engine, case.run, reference)
+        """Compare the events of the run with the reference's from the same states."""
+        return check_events(case.setup, case.engine, case.run, case.runs.shown(REFERENCE).events)
 
     def judge(self, check: EventsCheck, tolerances: Tolerances) -> Finding:
+        """Return the outcome by the first difference that is certain, or else the first one."""
         if check.why:
             return Finding.does_not_apply(check.why)
         if not check.differences:
-            total = min(check.logged, SAMPLED)
+            total = min(check.logged, COMPARED_EVENTS)
             return unless_few(Finding.within(), check.compared, total, "events")
         certain = [difference for difference in check.differences if difference.sure]
         first = (certain or check.differences)[0]
@@ -250,6 +250,7 @@ class EventsLevel(Level[EventsCheck]):
         return Finding.outside(why, quantity=quantity, where=first.subject, size=first.left)
 
     def rows(self, check: EventsCheck) -> Rows:
+        """Return the numbers of events, and those that differ."""
         descriptions = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences]
         return {
             "in the log": Entry(check.logged),

@@ -6,15 +6,16 @@ or a contact law that depends on the axes of the world or on the order of joints
 
 What round-off explains, the floor, is measured in the same engine. Each physics step rounds the
 numbers of the state, and these errors grow as those of an initial state do. The floor is therefore
-MARGIN times the difference made by pairs of initial states, all of whose numbers are changed, with
-opposite signs: by ROUNDINGS roundings of the largest number of their group for each step, and by
-what the engine loses of a state that is set and read back (DART ignores a rotation of the base
-below 1e-3 rad). Where a rounding decides, such as whether two bodies touch, the pair lies on both
-sides; and each run has other errors of an iterative solver, as at joint stops.
+FLOOR_FACTOR times the difference made by pairs of initial states, all of whose numbers are changed,
+with opposite signs: by ROUNDING_FACTOR roundings of the largest number of their group for each
+step, and by what the engine loses of a state that is set and read back (DART ignores a rotation of
+the base below 1e-3 rad). Where a rounding decides, such as whether two bodies touch, the pair lies
+on both sides; and each run has other errors of an iterative solver, as at joint stops.
 
 run.py calls the level through its interface (level.py); `check_invariance` is the whole
-measurement. To add a move, add it to MOVES (engines/moves.py). REPLAYED and SHORTEST may be tuned;
-MARGIN, PAIRS and SAME only while verdicts on sound and wrong engines stay (test_invariance).
+measurement. To add a move, add it to MOVES (engines/moves.py). REPEATED_SHARE and MIN_DURATION may
+be tuned; FLOOR_FACTOR, PAIR_COUNTS and BOX_RATIO only while verdicts on sound and wrong engines
+stay (test_invariance).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from roboaccord.crosscheck.columns import (
     to_columns,
 )
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.measures.twin_comparison import LOSS, ROUNDINGS, read_back
+from roboaccord.crosscheck.measures.twin_comparison import MAX_LOSS, ROUNDING_FACTOR, read_back
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
@@ -57,18 +58,18 @@ from roboaccord.simulators.base import Simulator
 
 # Share of the motion that is simulated again: four times for moves and twice for round-off, which
 # takes 0.6 of the run's time.
-REPLAYED = 0.1
+REPEATED_SHARE = 0.1
 # Shortest motion that is simulated again [s]: 200 control periods (ticks) at 1 kHz.
-SHORTEST = 0.2
+MIN_DURATION = 0.2
 # Floor over the sum of the differences of a pair of initial states: one normal deviate exceeds ten
 # times another in 3 of 1000 draws.
-MARGIN = 10.0
+FLOOR_FACTOR = 10.0
 # Numbers of pairs of initial states; the larger one if the smaller explains too little. Eight pairs
 # take the time of 1.6 runs, and their sum is on average eight times that of one.
-PAIRS = (1, 8)
+PAIR_COUNTS = (1, 8)
 # Change by a turn of 90 degrees over that by 45 degrees up to which friction counts as limited by a
 # box: a box changes by round-off alone if it turns by 90 degrees. Any from 1e-6 to 0.1 would do.
-SAME = 0.01
+BOX_RATIO = 0.01
 ContactLaw = Literal["", "box", "unequal"]
 """What changes show of a contact law: friction limited by a box along the world's axes, which a
 turn by 90 degrees does not change; or another dependence on these axes; "" for neither."""
@@ -116,8 +117,8 @@ class InvarianceCheck:
 def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
     """Simulate the first part of an engine's run again in moved worlds."""
     # Number of control periods (ticks) that are simulated again.
-    shortest = np.searchsorted(run.time, run.time[0] + SHORTEST - TIME_ROUND_OFF)
-    ticks = int(min(max(np.ceil(REPLAYED * (len(run) - 1)), shortest), len(run) - 1))
+    shortest = np.searchsorted(run.time, run.time[0] + MIN_DURATION - TIME_ROUND_OFF)
+    ticks = int(min(max(np.ceil(REPEATED_SHARE * (len(run) - 1)), shortest), len(run) - 1))
     simulator = make_simulator(setup, engine)
     if simulator.unplaced:  # round-off is measured by other initial states, which it cannot take
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
@@ -131,7 +132,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
         except AccordError as error:
             refused[move.name] = str(error)
     # Compare with round-off; measure it by more starts if it does not explain a change.
-    for pairs in PAIRS:
+    for pairs in PAIR_COUNTS:
         floor = measure_floor(simulator, run, plain, pairs)
         changes = {name: largest_change(run, of_move, floor) for name, of_move in errors.items()}
         if not any(change.outside for change in changes.values()):
@@ -141,7 +142,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
     turned = changes.get(HALF_RIGHT.name)
     if turned and turned.outside and touches(simulator, run, ticks):
         right = errors_by_move(setup, engine, QUARTER_TURN, run, plain)
-        law = "box" if right.max() < SAME * errors[HALF_RIGHT.name].max() else "unequal"
+        law = "box" if right.max() < BOX_RATIO * errors[HALF_RIGHT.name].max() else "unequal"
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
 
 
@@ -152,9 +153,11 @@ class InvarianceLevel(Level[InvarianceCheck]):
     title = "Invariance: the same motion in other worlds"
 
     def measure(self, case: CheckCase) -> InvarianceCheck:
+        """Simulate the start of the run again in moved worlds."""
         return check_invariance(case.setup, case.engine, case.run)
 
     def judge(self, check: InvarianceCheck, tolerances: Tolerances) -> Finding:
+        """Return `outside` for the move whose change exceeds its floor by most."""
         if not check.changes:
             reason = next(iter(check.refused.values()), "")
             return Finding.does_not_apply(because(Code.NO_MOVE, text=reason))
@@ -169,6 +172,7 @@ class InvarianceLevel(Level[InvarianceCheck]):
         return Finding.outside(why, quantity=quantity, where=change.where, size=change.error)
 
     def rows(self, check: InvarianceCheck) -> Rows:
+        """Return the largest change by each move, with its floor, or why it was refused."""
         texts = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
         texts = {**check.refused, **texts}
         return {move.name: Entry(texts.get(move.name)) for move in MOVES}
@@ -188,10 +192,8 @@ def errors_by_move(
     Raises:
         AccordError: where the world cannot be moved so.
     """
-    simulator = make_simulator(setup, moved(engine, move))
-    again = replay(simulator, run, run.state(0), len(plain))
-    errors = np.abs(state_difference(plain, again))
-    return np.asarray(np.nan_to_num(errors, nan=np.inf))
+    again = replay(make_simulator(setup, moved(engine, move)), run, run.state(0), len(plain))
+    return np.asarray(np.nan_to_num(np.abs(state_difference(plain, again)), nan=np.inf))
 
 
 def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
@@ -206,14 +208,15 @@ def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pair
     ticks = len(plain)
     steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = scales_of_groups(run.at(np.arange(ticks + 1)))
-    lost = np.minimum(read_back(simulator, run, np.arange(ticks)), LOSS)
-    sizes = ROUNDINGS * (steps * ROUNDING * largest + lost)  # changes of an initial state (6,)
+    lost = np.minimum(read_back(simulator, run, np.arange(ticks)), MAX_LOSS)
+    # Changes of an initial state, by group of coordinates (6,).
+    sizes = ROUNDING_FACTOR * (steps * ROUNDING * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = perturbed(run.state(0), sign * sizes, seed)
         errors = np.abs(state_difference(plain, replay(simulator, run, start, ticks)))
         by_group = np.nan_to_num(largest_by_group(errors), nan=np.inf)
-        floor = floor + MARGIN * np.maximum.accumulate(by_group)
+        floor = floor + FLOOR_FACTOR * np.maximum.accumulate(by_group)
     return floor
 
 

@@ -7,7 +7,7 @@ integrator, and to a remainder of 0 at a step of 0; what does not fall is not du
 
 Errors are measured in measures/one_step.py, and the bound on the remainder is set in
 extrapolation.py; here they are judged. `judge_rates` judges single recorded runs, too
-(recorded_step.py). BLIND and SLOW may be tuned.
+(recorded_step.py). MAX_REFERENCE_ERROR and REST_RATE may be tuned.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
 # Largest error of the reference itself with which it can judge, relative to the change of the rates
-# in a tick: a tenth, as RESOLVED (measures/event_ticks.py) and COARSE (recorded_step.py).
-BLIND = 0.1
+# in a tick: a tenth, as MAX_REFERENCE_ERROR of event_ticks.py and MAX_EXPLAINED_SHARE.
+MAX_REFERENCE_ERROR = 0.1
 # Error below which a robot counts as at rest, whatever its relative error [rad/s]: 0.2 degrees in
 # an hour.
-SLOW = 1e-6
+REST_RATE = 1e-6
 
 
 class Rates(NamedTuple):
@@ -94,6 +94,7 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
     title = "Level 2: one step"
 
     def measure(self, case: CheckCase) -> OneStepCheck | NoFreeTick:
+        """Predict ticks by the reference; of a chaotic motion only those without an event."""
         arguments = case.setup, case.engine, case.order, case.by_step
         if not case.chaotic:
             return replace(check_steps(*arguments, case.picked), context=LevelContext.of(case))
@@ -101,6 +102,7 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
         return NoFreeTick() if check is None else replace(check, context=LevelContext.of(case))
 
     def judge(self, check: OneStepCheck | NoFreeTick, tolerances: Tolerances) -> Finding:
+        """Return the outcome by order and remainder; where a twin agrees, by the twin."""
         if isinstance(check, NoFreeTick):
             return Finding.not_judged(because(Code.NO_FREE_TICK))
         finding = judge_step(check, tolerances)
@@ -109,11 +111,11 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
         return unless_few(finding, check.judged, check.ticks)
 
     def rows(self, check: OneStepCheck | NoFreeTick) -> Rows:
+        """Return the errors, their order, and the remainder with its bound."""
         if isinstance(check, NoFreeTick):
             return {}
         unit = unit_of(OneStepCheck, "rms")
-        is_below = check.rms <= check.floor
-        order = str(because(Code.BELOW_ROUND_OFF)) if is_below else check.order
+        order = str(because(Code.BELOW_ROUND_OFF)) if check.rms <= check.floor else check.order
         return {
             "rms": Entry(check.rms, unit, ".2e"),
             "largest": Entry(check.max, unit, ".2e"),
@@ -141,7 +143,7 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
     finding = judge_rates(tolerances.one_step, rates, below=is_below)
     share = max(step.relative, step.spin_relative)
     # Errors below the reference's own: within, unless that is too large to judge by.
-    if is_below and share > BLIND and max(step.rms, step.spin) > SLOW:
+    if is_below and share > MAX_REFERENCE_ERROR and max(step.rms, step.spin) > REST_RATE:
         return Finding.not_judged(because(Code.REFERENCE_ERRS, share=share))
     if is_below or isinstance(tolerances.one_step, Allowance):
         return finding

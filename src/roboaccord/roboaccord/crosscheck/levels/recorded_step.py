@@ -6,8 +6,8 @@ reference's accelerations (period_reference.py). Control periods (ticks) are com
 step_check.py, one after the other, and summed up as a `RecordedStep`; here the sums are judged, by
 `judge_rates` of one_step.py, as those of a fresh run.
 
-COARSE and FALLING may be tuned. Fields of `RecordedStep` are keys of `--json` and of the live
-verdict, and stay.
+MAX_EXPLAINED_SHARE and FALLING_ACCELERATION may be tuned. Fields of `RecordedStep` are keys of
+`--json` and of the live verdict, and stay.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from roboaccord.scenario.scenario import Allowance, Tolerances
 
 # Share of the change of rates that time stepping may explain: where it is more than a tenth, an
 # error could hide, and nothing is judged.
-COARSE = 0.1
+MAX_EXPLAINED_SHARE = 0.1
 # Acceleration of a falling link of 1 m, g / (1 m) [rad/s^2]: scales the error allowed at rest.
-FALLING = 9.81
+FALLING_ACCELERATION = 9.81
 
 
 @dataclass(frozen=True)
@@ -88,19 +88,22 @@ class RecordedStepLevel(Level[RecordedStep]):
         """Return nothing: control periods are compared one by one, in step_check.py."""
 
     def judge(self, check: RecordedStep, tolerances: Tolerances) -> Finding:
+        """Return the outcome, with the reason why the reference refused a state, if it did."""
         return self._judge(check, tolerances).also(*[check.refused] if check.refused else [])
 
     def _judge(self, check: RecordedStep, tolerances: Tolerances) -> Finding:
+        """Return the outcome by the errors of the compared control periods."""
         if not check.compared:
             return Finding.not_judged(because(Code.NO_STEP))
         # Errors of a run at rest: below what level 1 allows of a falling link.
-        is_below = check.largest <= tolerances.acceleration * FALLING * check.period
+        is_below = check.largest <= tolerances.acceleration * FALLING_ACCELERATION * check.period
         finding = judge_rates(check.tolerance, check.rates, below=is_below)
-        if finding == Finding(Outcome.WITHIN) and check.least > COARSE:
+        if finding == Finding(Outcome.WITHIN) and check.least > MAX_EXPLAINED_SHARE:
             finding = Finding.not_judged(because(Code.STEPPING_HIDES, share=check.least))
         return unless_few(finding, check.compared, check.ticks)
 
     def rows(self, check: RecordedStep) -> Rows:
+        """Return the errors, their share of the change of rates, and what is allowed."""
         return {
             "rms": Entry(check.rms, "rad/s", ".2e"),
             "largest": Entry(check.max, "rad/s", ".2e"),

@@ -63,15 +63,18 @@ class RepeatLevel(Level[RepeatCheck]):
     of_motion = False
 
     def measure(self, case: CheckCase) -> RepeatCheck:
+        """Compare the run with a second one from the same start."""
         return check_repeat(case.run, case.again)
 
     def judge(self, check: RepeatCheck, tolerances: Tolerances) -> Finding:
+        """Return `outside` if any number of the two runs differs."""
         if check.time is None:
             return Finding.within()
         why = because(Code.NOT_REPEATED, **vars(check))
         return Finding.outside(why, where=check.where, size=check.apart)
 
     def rows(self, check: RepeatCheck) -> Rows:
+        """Return the largest difference, and where and when the runs first differ."""
         first = f"{check.quantity} of {check.where}" if check.where else "nothing"
         return {
             "largest difference": Entry(check.apart, form=".2g"),

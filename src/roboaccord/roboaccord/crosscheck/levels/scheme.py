@@ -28,9 +28,11 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
     title = "Scheme: a twin of the engine"
 
     def measure(self, case: CheckCase) -> SchemeCheck | NoTwin:
+        """Compare ticks of the run with those of the engine's twin."""
         return check_scheme(case.setup, case.engine, case.run, case.picked)
 
     def judge(self, check: SchemeCheck | NoTwin, tolerances: Tolerances) -> Finding:
+        """Return `outside`, with its cause, if a tick differs by more than round-off."""
         if isinstance(check, NoTwin):
             return Finding.does_not_apply(check.why)
         if check.error <= check.floor:
@@ -42,6 +44,7 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
         return explained(finding, check.explanation)
 
     def rows(self, check: SchemeCheck | NoTwin) -> Rows:
+        """Return the largest difference, what round-off explains, and the numbers of ticks."""
         if isinstance(check, NoTwin):
             return {"of": Entry(check.reason)}
         return {

@@ -93,6 +93,7 @@ class StatisticsLevel(Level[StatisticsCheck]):
     of_reference = True
 
     def measure(self, case: CheckCase) -> StatisticsCheck | None:
+        """Compare the figure of all seeds with the reference's; None without such a figure."""
         samples, spec = case.samples, case.setup.scenario.crosscheck.statistics
         if samples is None or spec is None:
             return None
@@ -101,6 +102,7 @@ class StatisticsLevel(Level[StatisticsCheck]):
         return replace(check, loop=samples.loop, context=LevelContext.of(case))
 
     def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
+        """Return the outcome by the seeds; where stops decide the figure, by the twin."""
         finding = judge_seeds(check)
         twin, follows_commands, _ = check.context
         is_undecided = finding.outcome == Outcome.NOT_JUDGED
@@ -109,6 +111,7 @@ class StatisticsLevel(Level[StatisticsCheck]):
         return finding
 
     def rows(self, check: StatisticsCheck) -> Rows:
+        """Return mean, median and spread of the figure, and the difference that is allowed."""
         spread, interval = check.half_width, check.difference
         mean = f"{check.mean:.3g} ± {spread:.2g}" if math.isfinite(spread) else None
         low_high = None if interval is None else f"{interval[0]:.2g} to {interval[1]:.2g}"
@@ -176,8 +179,7 @@ def compare_cells(
         by_step: change of the median with the physics step, by engine (samples.py).
     """
     statistics, reference_statistics = cell.statistics, reference.statistics
-    step_changes = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
-    allowance = spec.allowance + sum(step_changes)
+    allowance = spec.allowance + sum(abs(by_step.get(c.engine, 0.0)) for c in (cell, reference))
     difference, probability, unsettled = None, None, 0.0
     values, expected = list(cell.values.values()), list(reference.values.values())
     if cell is not reference and min(statistics.n, reference_statistics.n) > 1:

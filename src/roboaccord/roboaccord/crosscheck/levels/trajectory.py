@@ -44,6 +44,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
     substitute = "statistics"
 
     def measure(self, case: CheckCase) -> ConvergenceCheck | Seeds:
+        """Compare runs at all physics steps with the reference; of a chaotic motion nothing."""
         if case.chaotic:
             return Seeds()
         tree, runs, name = case.setup.tree, case.runs, case.name
@@ -57,6 +58,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         return replace(check, engine=name, movable=movable, context=LevelContext.of(case))
 
     def judge(self, check: ConvergenceCheck | Seeds, tolerances: Tolerances) -> Finding:
+        """Return the outcome by order and remainder; a twin of the same start may replace it."""
         if isinstance(check, Seeds):
             return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         finding = judge_runs(check, tolerances)
@@ -71,6 +73,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         return finding
 
     def rows(self, check: ConvergenceCheck | Seeds) -> Rows:
+        """Return the error by physics step, the order, the remainder and the uncertainties."""
         if isinstance(check, Seeds):
             return {}
         is_below = check.order is None and max(check.error) <= check.floor

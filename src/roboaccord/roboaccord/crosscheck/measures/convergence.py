@@ -6,7 +6,7 @@ engine's. The distance of the links must fall with the order of the engine's sch
 at a step of 0 is found in extrapolation.py. Where dry friction reverses or a stop is hit (a kink),
 no scheme keeps its order, so the runs up to the first kink are checked by themselves, too. The
 uncertainty by the physics step is the grid convergence index [Roache 1998; Eca and Hoekstra 2014;
-ASME V&V 20], whose constants are GRID_... SHORTEST and ORDER_FLOOR may be tuned. Names of
+ASME V&V 20], whose constants are GRID_... MIN_SAMPLES and ORDER_FLOOR may be tuned. Names of
 `ConvergenceCheck` are keys of summary.json and stay.
 """
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -38,17 +37,17 @@ from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
 
 # Number of samples up to a kink that are too few to be judged: 10 ms at 1 kHz, hardly a motion.
-SHORTEST = 10
-STOPS = ("joint_stop", "impact")  # kinds of events that no scheme steps with its order
+MIN_SAMPLES = 10
+STOP_KINDS = ("joint_stop", "impact")  # kinds of events that no scheme steps with its order
 # Smallest error over the floor by which an order is measured: the floor then changes it by a tenth
 # at most.
 ORDER_FLOOR = 10.0
 # Safety factors of the grid convergence index: if the order is the scheme's, and if not [Roache
 # 1998].
-GRID_SAFETY, GRID_UNSURE = 1.25, 3.0
-GRID_LEAST = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
+GRID_SAFETY, GRID_SAFETY_UNSURE = 1.25, 3.0
+GRID_MIN_ORDER = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
 # Share of the scheme's order from which on an order counts as the scheme's [Eca and Hoekstra 2014].
-GRID_ORDER = 0.9
+GRID_ORDER_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -92,9 +91,9 @@ def uncertainty_of(
         expected_order: of the engine's integrator.
     """
     order = min(order or expected_order, expected_order)
-    is_expected = order >= GRID_ORDER * expected_order
-    power = 2.0 ** max(order, GRID_LEAST)
-    factor = (GRID_SAFETY if is_expected else GRID_UNSURE) * power / (power - 1.0)
+    is_expected = order >= GRID_ORDER_SHARE * expected_order
+    power = 2.0 ** max(order, GRID_MIN_ORDER)
+    factor = (GRID_SAFETY if is_expected else GRID_SAFETY_UNSURE) * power / (power - 1.0)
     return Uncertainty(error, factor * change, 0.0, floor, order)
 
 
@@ -179,10 +178,11 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     changed = Job(engine, runs.steps[0], bit=True)
     if changed in runs.by_job:
         pairs.append((changed, replace(changed, bit=False)))
-    coordinates, centres = partial(runs.coordinates, tree), partial(runs.centres, tree)
-    errors = sum(np.abs(coordinates(a) - coordinates(b)) for a, b in pairs)
-    scale = ROUND_OFF * np.maximum(np.abs(coordinates(truth)).max(axis=0), 1.0)
-    distance = sum(largest_distance(centres(a) - centres(b)) for a, b in pairs)
+    errors = sum(np.abs(runs.coordinates(tree, a) - runs.coordinates(tree, b)) for a, b in pairs)
+    scale = ROUND_OFF * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
+    distance = sum(
+        largest_distance(runs.centres(tree, a) - runs.centres(tree, b)) for a, b in pairs
+    )
     distance = np.maximum.accumulate(distance) + ROUND_OFF
     return Floor(np.maximum.accumulate(errors, axis=0) + scale, distance)
 
@@ -199,21 +199,22 @@ def check_convergence(
         simulator: of the engine.
         floor: distance that is not due to the engine.
     """
-    truth, by_step, order = runs.by_job[runs.truth], runs.of(engine), simulator.order
+    truth, by_step = runs.by_job[runs.truth], runs.of(engine)
     jobs = [Job(engine, dt) for dt in runs.steps]  # from the largest step to the smallest
     target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
     errors = [runs.coordinates(tree, job) - target for job in jobs]
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
-    check = partial(_check_errors, tree, truth, target)
     kinked = _kinked_ticks(simulator, truth, [*by_step.values()], runs.steps[-1])
-    whole = check(errors, distance, 1 if kinked.size else order, floor)
+    expected_order = 1 if kinked.size else simulator.order
+    whole = _check_errors(tree, truth, target, errors, distance, expected_order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
         end, before = int(kinked[0]) + 1, None
-        if end > SHORTEST:
+        if end > MIN_SAMPLES:
             start = Floor(floor.coordinates[:end], floor.distance[:end])
-            truncated = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
-            before = check(*truncated, order, start)
+            early = [error[:end] for error in errors]
+            distances = {dt: values[:end] for dt, values in distance.items()}
+            before = _check_errors(tree, truth, target, early, distances, simulator.order, start)
         whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
         if _hit_different_stops([by_step[dt] for dt in runs.steps[-STEPS:]]):
             # Such runs are not in the asymptotic range.
@@ -237,14 +238,14 @@ def _kinked_ticks(
         runs: of the engine.
         step: the smallest physics step [s].
     """
-    stops = [e.time for run in (truth, *runs) for e in run.events if e.kind in STOPS]
+    stops = [e.time for run in (truth, *runs) for e in run.events if e.kind in STOP_KINDS]
     is_hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
     return np.flatnonzero(kink_ticks(simulator, truth, step) | is_hit)
 
 
 def _hit_different_stops(runs: Sequence[Trajectory]) -> bool:
     """Return whether not all runs hit the same stops in the same order."""
-    stops = [tuple((e.kind, e.subject) for e in run.events if e.kind in STOPS) for run in runs]
+    stops = [tuple((e.kind, e.subject) for e in run.events if e.kind in STOP_KINDS) for run in runs]
     return len({*stops}) > 1
 
 

@@ -6,9 +6,9 @@ account for. A part lies between two samples of the book. It is simulated again 
 state, under the recorded commands, and the rest of the repetition is compared with the recorded
 one. Level `energy` (levels/energy.py) chooses the parts and judges the result.
 
-SAMPLED and NOISE_INTERVAL may be tuned. EPSILON and SLOW, the round-off of a book, stay: larger
-ones hide losses. Bounds are set in extrapolation.py and twin_comparison.py. Names of `EnergyCheck`
-are keys of summary.json and stay.
+REPEATED_PARTS and NOISE_INTERVAL may be tuned. BOOK_ROUND_OFF and REST_SPEED, the round-off of a
+book, stay: larger ones hide losses. Bounds are set in extrapolation.py and twin_comparison.py.
+Names of `EnergyCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.ticks import twins_of
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples, rms
 from roboaccord.crosscheck.links import link_centres
-from roboaccord.crosscheck.measures.twin_comparison import ROUNDINGS, SHAKEN
+from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_FACTOR, ROUNDING_SEEDS
 from roboaccord.crosscheck.restart import restart
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, Index, Mask, worst_and_even
 from roboaccord.engines.spec import EngineSpec
@@ -41,14 +41,14 @@ from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 
 # Number of parts of a run that are simulated again, half the worst and half spread evenly: the root
 # mean square of 40 is known to 11 %.
-SAMPLED = 40
+REPEATED_PARTS = 40
 # Round-off is measured in every eighth of those parts, because it costs two twins: the root mean
 # square of five is known to a third.
 NOISE_INTERVAL = 8
-EPSILON = 1e-13  # round-off relative to the largest energy, of sums of some hundred terms
+BOOK_ROUND_OFF = 1e-13  # round-off relative to the largest energy, of sums of some hundred terms
 # Speed whose kinetic energy is the scale of round-off at rest [m/s]: 5e-7 J of 1 kg, less than any
 # motion that is judged has.
-SLOW = 1e-3
+REST_SPEED = 1e-3
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,11 @@ class EnergyParts:
     """Parts of a run between samples of its book, each of which can be simulated again.
 
     Parts are given by indices (p,). The rest of a part is the change of the book's rest over it.
+
+    Args:
+        setup: robot and scenario.
+        run: recorded, of k samples.
+        book: of the run, at p + 1 of these samples.
     """
 
     setup: Setup
@@ -110,7 +115,8 @@ class EnergyParts:
             a check, or none where nothing was compared; and in which parts a joint is stopped,
             which no twin simulates (p,).
         """
-        specs = [twin_of(engine, seed) for seed in (0, *SHAKEN)]  # with seed 0 nothing is rounded
+        # With seed 0 nothing is rounded.
+        specs = [twin_of(engine, seed) for seed in (0, *ROUNDING_SEEDS)]
         twin, *rounded_twins = (make_simulator(self.setup, spec) for spec in specs)
         rests, stopped = self._repeated_rests(twin, parts)
         parts, rests = parts[~stopped], rests[~stopped]
@@ -123,11 +129,12 @@ class EnergyParts:
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
-        bound = ROUNDINGS * round_off + SAFETY * rms(lost) + self._floor()
+        bound = ROUNDING_FACTOR * round_off + SAFETY * rms(lost) + self._floor()
         time, length = self._span(parts[largest])
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
-        return [EnergyCheck(left, bound, worst, time, length, True, step, twin=True)], stopped
+        check = EnergyCheck(left, bound, worst, time, length, sure=True, step=step, twin=True)
+        return [check], stopped
 
     def check_convergence(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None
@@ -160,7 +167,7 @@ class EnergyParts:
 
     def choose(self, parts: Index) -> Index:
         """Return the parts with the largest rests, and others at even distances."""
-        return parts[worst_and_even(np.abs(self.recorded_rests[parts]), SAMPLED)]
+        return parts[worst_and_even(np.abs(self.recorded_rests[parts]), REPEATED_PARTS)]
 
     def _repeated_rests(self, simulator: Simulator, parts: Index) -> tuple[Array, Mask]:
         """Return the rest of each part as a simulator repeats it [J], and if a twin stopped (p,).
@@ -172,7 +179,8 @@ class EnergyParts:
         law = energy_book.law_of(setup.force_law)
         rests, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
         for row, part in enumerate(parts.tolist()):
-            run, losses = restart(simulator, self.run, *self.ends[part : part + 2].tolist())
+            first, last = self.ends[part : part + 2].tolist()
+            run, losses = restart(simulator, self.run, first, last)
             before, after = (sum(stored.of(run.state(i))) for i in (0, -1))
             lost = sum(losses.values()) + sum(event.energy for event in run.events)
             if FRICTION not in losses and law:
@@ -216,4 +224,4 @@ class EnergyParts:
         potential = float(masses @ reach) * abs(setup.parameters.gravity)
         items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
         largest = max(float(np.abs(item).max()) for item in items)
-        return float(EPSILON * max(largest, potential, 0.5 * mass * SLOW**2))
+        return float(BOOK_ROUND_OFF * max(largest, potential, 0.5 * mass * REST_SPEED**2))

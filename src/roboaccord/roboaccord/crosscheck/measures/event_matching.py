@@ -85,8 +85,7 @@ def _predict_contact(reference: Simulator, run: Trajectory, event: Event) -> Eve
         for _ in range(round((run.time[i + 1] - run.time[i]) / step)):
             state = reference.step(run.command(i), step)
             events += reference.take_events()
-            contacts = reference.contacts() or ()
-            force = sum(c.force for c in contacts if link_pair(c.pair) == key[1])
+            force = sum(c.force for c in reference.contacts() or () if link_pair(c.pair) == key[1])
             pushes.append((state.time, step * force))
     touch = nearest_event(events, event)
     if touch is None:
@@ -100,8 +99,7 @@ def _predict_contact(reference: Simulator, run: Trajectory, event: Event) -> Eve
 
 def repeat_event(simulator: Simulator, run: Trajectory, event: Event) -> Event | None:
     """Return an event of a run as a simulator repeats it from the state before; None without it."""
-    repeated = restart(simulator, run, *event_window(run, event)).run
-    return nearest_event(repeated.events, event)
+    return nearest_event(restart(simulator, run, *event_window(run, event)).run.events, event)
 
 
 def event_window(run: Trajectory, event: Event) -> tuple[int, int]:

@@ -7,8 +7,8 @@ scheme; the limit that remains is not due to time stepping. Ticks that the refer
 resolve, in which joints bounce from stop to stop, are left out. All simulators must be able to
 start from the recorded state.
 
-SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. RESOLVED stays: a larger one
-admits ticks in which the reference is inaccurate.
+COMPARED_TICKS and STEP_HALVINGS may be tuned: more ticks and finer steps cost time.
+MAX_REFERENCE_ERROR stays: a larger one admits ticks in which the reference is inaccurate.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from roboaccord.simulators.base import Simulator
 
 # Number of ticks that are compared, each at three steps: the 95 % interval of their median spans
 # the ranks 14 to 27.
-SAMPLED = 40
+COMPARED_TICKS = 40
 # Own error of the reference, relative to the change of state, up to which it resolves a tick: the
 # change outweighs it ten times.
-RESOLVED = 0.1
+MAX_REFERENCE_ERROR = 0.1
 # Numbers of halvings of the engine's physics step: three for two estimates, from a quarter on,
 # because an impact splits a step. The reference has one more.
-HALVED = (2, 3, 4)
+STEP_HALVINGS = (2, 3, 4)
 # By group of columns: positions of joints, position and orientation of the base; others are rates.
 IS_POSITION = np.array([True, False, True, True, False, False])
 
@@ -71,14 +71,14 @@ def check_event_ticks(
     Returns:
         None where the reference resolves none of them.
     """
-    steps = [setup.scenario.physics_step / 2**i for i in HALVED]
-    sampled = ticks[evenly_spaced(len(ticks), SAMPLED)]
+    steps = [setup.scenario.physics_step / 2**i for i in STEP_HALVINGS]
+    sampled = ticks[evenly_spaced(len(ticks), COMPARED_TICKS)]
     # Changes of state in the reference, and its own error by a run at twice the step.
     exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
     own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
     period = setup.scenario.control_period
     scales = to_columns(np.where(IS_POSITION, 1.0 / period, 1.0), exact.shape[1])
-    resolved = norm(own_errors * scales) <= RESOLVED * norm(exact * scales)
+    resolved = norm(own_errors * scales) <= MAX_REFERENCE_ERROR * norm(exact * scales)
     if not resolved.any():
         return None
     # Errors of the engine at each step, in the ticks that the reference resolves.

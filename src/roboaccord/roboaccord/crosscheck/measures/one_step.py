@@ -12,7 +12,7 @@ motion at two steps diverge, so their states cannot be compared; there `check_fr
 engine start again from the recorded states at each step. Ticks with an event or with a joint at its
 stop are excluded: the engine's own law acts there, and level `statistics` compares its effect.
 
-FEWEST may be tuned. Names of `OneStepCheck` are keys of summary.json and stay.
+MIN_TICKS may be tuned. Names of `OneStepCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 
-FEWEST = 5  # ticks that a root mean square needs to be judged: of 5 it is known to a third
+MIN_TICKS = 5  # ticks that a root mean square needs to be judged: of 5 it is known to a third
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def check_free_steps(
         for tick, repetitions in repeated.items()
         if not any(r.events or stop_ticks(simulators[0], r).any() for r in repetitions)
     }
-    if len(undisturbed) < FEWEST:
+    if len(undisturbed) < MIN_TICKS:
         return None
     ticks = np.array([*undisturbed])
     predictions, floor = _predict_runs(setup, engine, {smallest_step: run}, ticks)

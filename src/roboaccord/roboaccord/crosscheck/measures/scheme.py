@@ -6,9 +6,9 @@ them. `check_scheme` measures the largest error of a tick relative to round-off
 (twin_comparison.py); level `scheme` judges it. If round-off does not explain the error, causes/
 searches for its cause. The resolution states which errors of parameters would have been found.
 
-SAMPLED, PROBED, NAMED and SPARSE may be tuned; more ticks cost time. With NAMED halved and doubled
-the three errors of causes/explain.py keep their names. Names of `SchemeCheck` are keys of
-summary.json and stay.
+FLOOR_TICKS, RESOLUTION_TICKS, EXPLAINED_TICKS and INTERMITTENT_SHARE may be tuned; more ticks cost
+time. With EXPLAINED_TICKS halved and doubled the three errors of causes/explain.py keep their
+names. Names of `SchemeCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from roboaccord.scenario.setup import Setup
 
 # Number of ticks at which round-off is measured, half the worst and half spread evenly: of 40, the
 # largest rounding is exceeded in one of 41 others.
-SAMPLED = 40
+FLOOR_TICKS = 40
 # Number of ticks at which parameters are changed for the resolution, half the worst, half even:
 # each costs two steps of a twin for each of some hundred parameters.
-PROBED = 8
+RESOLUTION_TICKS = 8
 # Number of ticks in the regression that names an error, half the worst, half even; its time grows
 # with them. One tick has 2 n + 12 residuals, more than three causes have sizes.
-NAMED = 12
+EXPLAINED_TICKS = 12
 # Share of the ticks below which an error is intermittent, and its ticks are counted.
-SPARSE = 0.5
-NOTHING = Explanation()  # where nothing needs to be explained
+INTERMITTENT_SHARE = 0.5
+NO_EXPLANATION = Explanation()  # where nothing needs to be explained
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class SchemeCheck:
     left_out: int
     touching: int = 0
     others: EventTicks | None = None
-    explanation: Explanation = NOTHING
+    explanation: Explanation = NO_EXPLANATION
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
     looked_at: float = math.inf
 
@@ -181,8 +181,8 @@ def _judge_ticks(
     # Round-off, measured in the ticks with the largest errors and in others.
     sizes = largest_by_group(np.abs(errors))
     by_size = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
-    even = evenly_spaced(len(sizes), SAMPLED)
-    sampled = np.unique([*by_size[: SAMPLED // 2], *even])
+    even = evenly_spaced(len(sizes), FLOOR_TICKS)
+    sampled = np.unique([*by_size[: FLOOR_TICKS // 2], *even])
     floors = to_columns(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
@@ -191,11 +191,12 @@ def _judge_ticks(
     problem = TwinProblem(comparison.setup, twin, run, chosen, 1.0 / floors, engine=engine)
     resolution: Sequence[Resolved] = ()
     if resolved:
-        probed = np.unique([*by_size[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
+        spacing = 2 * FLOOR_TICKS // RESOLUTION_TICKS
+        probed = np.unique([*by_size[: RESOLUTION_TICKS // 2], *even[::spacing]])
         effects = largest_effects(replace(problem, ticks=chosen[probed]))
         resolution = resolution_of(effects, "scheme")
     is_outside = named and ratios[tick, column] > 1.0
-    explanation = explain_chosen(problem, ratios.max(axis=1)) if is_outside else NOTHING
+    explanation = explain_chosen(problem, ratios.max(axis=1)) if is_outside else NO_EXPLANATION
     error, floor = float(np.abs(errors[tick, column])), float(floors[column])
     quantity, where = column_names(run.joints)[column]
     time = float(run.time[chosen[tick]])
@@ -216,12 +217,12 @@ def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
     candidates = np.flatnonzero(is_outside & has_others)
     if not candidates.size:
         candidates = np.flatnonzero(is_outside)
-    worst = candidates[descending(ratios[candidates])][: NAMED // 2]
-    even = candidates[np.linspace(0, len(candidates) - 1, NAMED // 2).astype(int)]
+    worst = candidates[descending(ratios[candidates])][: EXPLAINED_TICKS // 2]
+    even = candidates[np.linspace(0, len(candidates) - 1, EXPLAINED_TICKS // 2).astype(int)]
     selected = ticks[list(dict.fromkeys([*worst.tolist(), *even.tolist()]))]
     explanation = explain_ticks(replace(problem, ticks=selected))
     count = int(np.count_nonzero(is_outside))
-    counted = (count, len(ratios)) if count < SPARSE * len(ratios) else ()
+    counted = (count, len(ratios)) if count < INTERMITTENT_SHARE * len(ratios) else ()
     return replace(explanation, counted=counted)
 
 
@@ -229,12 +230,12 @@ def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
     """Explain differences from the twin in ticks from random states under random efforts."""
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
     if setup.contact is not None or simulator.unplaced:  # random states would touch the ground
-        return NOTHING
+        return NO_EXPLANATION
     states, last_effort = list[RobotState](), np.zeros(len(setup.joints))
-    for state, effort in draw_states(setup, NAMED, 1):
+    for state, effort in draw_states(setup, EXPLAINED_TICKS, 1):
         begin = replace(state, time=len(states) * period, effort=last_effort)
         states += [simulator.reset(begin), simulator.step(Command(effort), period)]
         last_effort = effort
     run = Trajectory.from_states(setup.joints, states)
     check = check_scheme(setup, engine, run, lambda ticks: ticks[ticks % 2 == 0], resolved=False)
-    return check.explanation if isinstance(check, SchemeCheck) else NOTHING
+    return check.explanation if isinstance(check, SchemeCheck) else NO_EXPLANATION

@@ -3,9 +3,9 @@
 The twin is a simulation of our equations of motion with the engine's scheme and physics step, so
 only round-off may separate them in a control period (tick). Round-off is measured: by twins all of
 whose numbers are changed by one rounding, and by what the engine loses of a state that is set and
-read back. ROUNDINGS and LOSS are the tolerance of levels `scheme`, `energy` and `invariance`, and
-stay: larger ones hide errors, with smaller ones sound engines fail
-(test_a_sound_engine_is_far_within_its_floor). SHAKEN may be tuned, and costs time.
+read back. ROUNDING_FACTOR and MAX_LOSS are the tolerance of levels `scheme`, `energy`
+and `invariance`, and stay: larger ones hide errors, with smaller ones sound engines fail
+(test_a_sound_engine_is_far_within_its_floor). ROUNDING_SEEDS may be tuned, and costs time.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from roboaccord.simulators.base import Simulator
 
 # Factor on the effect of one rounding of every number: a tick has many roundings, and 50^2 of them
 # add up to 50 if they are independent.
-ROUNDINGS = 50.0
-SHAKEN = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
+ROUNDING_FACTOR = 50.0
+ROUNDING_SEEDS = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
 # Largest relative loss of a state that is set and read back, twice what DART cuts off: a larger
 # one is an error.
-LOSS = 4e-10
+MAX_LOSS = 4e-10
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class TwinComparison:
     @cached_property
     def _rounded_twins(self) -> list[Simulator]:
         """Twins all of whose numbers are changed by one rounding, of random sign."""
-        return [make_simulator(self.setup, twin_of(self.engine, seed)) for seed in SHAKEN]
+        return [make_simulator(self.setup, twin_of(self.engine, seed)) for seed in ROUNDING_SEEDS]
 
     def round_off(self, run: Trajectory, ticks: Index) -> Array:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
@@ -76,7 +76,7 @@ class TwinComparison:
         for rounded in self._rounded_twins:
             errors = state_difference(plain, predict_ticks(rounded, run, ticks)[0])
             sizes.append(largest_by_group(np.abs(errors)).max(axis=0))
-        return np.asarray(ROUNDINGS * np.max(sizes, axis=0))
+        return np.asarray(ROUNDING_FACTOR * np.max(sizes, axis=0))
 
     @cached_property
     def _engine_simulator(self) -> Simulator | None:
@@ -95,8 +95,8 @@ class TwinComparison:
         if self.misread.any():
             floor = floor + effect_of_misreading(self.twin, run, ticks, self.misread)
         if self._engine_simulator:
-            largest_loss = LOSS * scales_of_groups(run)
-            lost = ROUNDINGS * read_back(self._engine_simulator, run, read)
+            largest_loss = MAX_LOSS * scales_of_groups(run)
+            lost = ROUNDING_FACTOR * read_back(self._engine_simulator, run, read)
             floor = floor + np.minimum(lost, largest_loss)
         return floor
 
@@ -108,8 +108,7 @@ def compare_ticks(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index
         indices of the compared ticks (k,), and their errors by coordinate (k, 2 n + 12).
     """
     ends, stopped = predict_ticks(twin, run, ticks)
-    errors = state_difference(run.at(ticks + 1), ends)
-    return ticks[~stopped], errors[~stopped]
+    return ticks[~stopped], state_difference(run.at(ticks + 1), ends)[~stopped]
 
 
 def effect_of_misreading(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
