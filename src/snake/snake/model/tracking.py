@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.numerics import kernel
 
-from snake.model.coordinates import pack
+from snake.model.coordinates import heading_rates, headings, pack, velocities
 from snake.model.ground import ground_forces
 from snake.model.kinematics import cosines, link_positions, set_mean
 
@@ -110,14 +110,14 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
     would grow along the body. `friction` and `points` are those of the ground (`ground`).
     """
     n = q.shape[0] + 1
-    th, w = y[2 : n + 2].copy(), y[n + 4 :].copy()
+    th, w = headings(y).copy(), heading_rates(y).copy()
     c, s = np.empty(n), np.empty(n)
     fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
     set_differences(th, q)
     set_differences(w, qd)
-    vx, vy = y[n + 2], y[n + 3]
+    v = velocities(y)[:2]
     cosines(th, c, s)
-    ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, moment)
+    ground_forces(body, c, s, y[0], v[0], v[1], w, friction, points, fx, fy, moment)
     inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau)
 
 
