@@ -49,15 +49,13 @@ def heading_rates(y):
 @kernel
 def joint_angle(y, j):
     """Return the angle of joint j, between the headings of links j and j + 1 [rad]."""
-    th = headings(y)
-    return th[j] - th[j + 1]
+    return headings(y)[j] - headings(y)[j + 1]
 
 
 @kernel
 def joint_rate(y, j):
     """Return the rate of joint j [rad/s]."""
-    w = heading_rates(y)
-    return w[j] - w[j + 1]
+    return heading_rates(y)[j] - heading_rates(y)[j + 1]
 
 
 @kernel
@@ -120,8 +118,7 @@ def pack(body, q, qd, position, orientation, twist, y):
     n = q.shape[0] + 1
     centre, th, v, w = y[:2], headings(y), velocities(y)[:2], heading_rates(y)
     # Heading and rate of the tail, about the vertical, then of the other links.
-    qx, qy = orientation[0], orientation[1]
-    qz, qw = orientation[2], orientation[3]
+    qx, qy, qz, qw = orientation
     heading = math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy**2 + qz * qz))
     th[-1] = heading
     w[-1] = twist[5]

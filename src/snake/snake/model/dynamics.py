@@ -49,17 +49,19 @@ class Row(NamedTuple):
     """Row of one joint in the system for the joint forces.
 
     Attributes:
-        block: diagonal block, with the neighbours that are eliminated; its inverse in a pivot.
+        xx, xy, yy: diagonal block, with the neighbours that are eliminated; its inverse in a pivot.
         x, y: components of the right-hand side [m/s^2].
     """
 
-    block: Block
+    xx: float
+    xy: float
+    yy: float
     x: float
     y: float
 
 
 NO_BLOCK = Block(0.0, 0.0, 0.0)
-NO_ROW = Row(NO_BLOCK, 0.0, 0.0)  # pivot beyond the first and the last joint
+NO_ROW = Row(0.0, 0.0, 0.0, 0.0, 0.0)  # pivot beyond the first and the last joint
 
 
 @kernel
@@ -78,7 +80,7 @@ def joint_row(body, c, s, gx, gy, torque, j):
     ta, tb = a / J * torque[j], b / J * torque[k]
     x = gx[j] - ta * s[j] - tb * s[k]
     y = gy[j] + ta * c[j] + tb * c[k]
-    return Row(Block(xx, xy, yy), x, y)
+    return Row(xx, xy, yy, x, y)
 
 
 @kernel
@@ -101,41 +103,30 @@ def eliminate(row, link, pivot):
         link: O of the link between the two joints (`link_block`).
         pivot: I and h of the neighbour (`invert`).
     """
-    D, O, I = row.block, link, pivot.block
     # P = O I, which is not symmetric
-    pxx = O.xx * I.xx + O.xy * I.xy
-    pxy = O.xx * I.xy + O.xy * I.yy
-    pyx = O.xy * I.xx + O.yy * I.xy
-    pyy = O.xy * I.xy + O.yy * I.yy
-    xx = D.xx - (pxx * O.xx + pxy * O.xy)
-    xy = D.xy - (pxx * O.xy + pxy * O.yy)
-    yy = D.yy - (pyx * O.xy + pyy * O.yy)
+    pxx = link.xx * pivot.xx + link.xy * pivot.xy
+    pxy = link.xx * pivot.xy + link.xy * pivot.yy
+    pyx = link.xy * pivot.xx + link.yy * pivot.xy
+    pyy = link.xy * pivot.xy + link.yy * pivot.yy
+    xx = row.xx - (pxx * link.xx + pxy * link.xy)
+    xy = row.xy - (pxx * link.xy + pxy * link.yy)
+    yy = row.yy - (pyx * link.xy + pyy * link.yy)
     x = row.x - (pxx * pivot.x + pxy * pivot.y)
     y = row.y - (pyx * pivot.x + pyy * pivot.y)
-    return Row(Block(xx, xy, yy), x, y)
+    return Row(xx, xy, yy, x, y)
 
 
 @kernel
 def invert(row):
     """Return the pivot of a row: the inverse of its block, and its right-hand side."""
-    D = row.block
-    inverse_det = 1.0 / (D.xx * D.yy - D.xy * D.xy)
-    inverse = Block(D.yy * inverse_det, -D.xy * inverse_det, D.xx * inverse_det)
-    return Row(inverse, row.x, row.y)
+    det = 1.0 / (row.xx * row.yy - row.xy * row.xy)
+    return Row(row.yy * det, -row.xy * det, row.xx * det, row.x, row.y)
 
 
 @kernel
-def store_pivot(pivots, j, pivot):
-    """Store the pivot of joint j in column j of `pivots` (5, N): xx, xy, yy, x and y."""
-    inverse = pivot.block
-    pivots[0, j], pivots[1, j], pivots[2, j] = inverse.xx, inverse.xy, inverse.yy
-    pivots[3, j], pivots[4, j] = pivot.x, pivot.y
-
-
-@kernel
-def load_pivot(pivots, j):
-    """Return the pivot of joint j, as `store_pivot` has stored it."""
-    return Row(Block(pivots[0, j], pivots[1, j], pivots[2, j]), pivots[3, j], pivots[4, j])
+def pivot_of(pivots, j):
+    """Return the pivot of joint j, column j of the array of pivots (5, N)."""
+    return Row(pivots[0, j], pivots[1, j], pivots[2, j], pivots[3, j], pivots[4, j])
 
 
 @kernel
@@ -147,10 +138,9 @@ def joint_force(pivot, link, x, y):
         link: O of the link that the joint shares with its neighbour.
         x, y: force l in the neighbour, which is known already.
     """
-    inverse = pivot.block
     rx = pivot.x - (link.xx * x + link.xy * y)
     ry = pivot.y - (link.xy * x + link.yy * y)
-    return inverse.xx * rx + inverse.xy * ry, inverse.xy * rx + inverse.yy * ry
+    return pivot.xx * rx + pivot.xy * ry, pivot.xy * rx + pivot.yy * ry
 
 
 @kernel
@@ -183,8 +173,8 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
         if k > middle:
             row = joint_row(body, c, s, gx, gy, torque, k)
             tail = invert(eliminate(row, link_block(body, c[k + 1], s[k + 1]), tail))
-            store_pivot(pivots, k, tail)
-        store_pivot(pivots, i, head)
+        for field in range(5):
+            pivots[field, i], pivots[field, k] = head[field], tail[field]
     # The joint in the middle, with both of its neighbours eliminated.
     row = joint_row(body, c, s, gx, gy, torque, middle)
     row = eliminate(row, link_block(body, c[middle], s[middle]), head)
@@ -196,10 +186,10 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
     u, v = x, y
     for i in range(1, middle + 1):
         j, k = middle - i, middle + i
-        x, y = joint_force(load_pivot(pivots, j), link_block(body, c[j + 1], s[j + 1]), x, y)
+        x, y = joint_force(pivot_of(pivots, j), link_block(body, c[j + 1], s[j + 1]), x, y)
         gx[j], gy[j] = x, y
         if k <= last:
-            u, v = joint_force(load_pivot(pivots, k), link_block(body, c[k], s[k]), u, v)
+            u, v = joint_force(pivot_of(pivots, k), link_block(body, c[k], s[k]), u, v)
             gx[k], gy[k] = u, v
     turn_links(body, c, s, gx, gy, torque, acc)
 
@@ -210,10 +200,10 @@ def turn_links(body, c, s, lx, ly, torque, acc):
     a, b, _, J = body
     # Link by link from the head; (x, y) is the force in the joint ahead, then in the one behind.
     x, y = 0.0, 0.0
-    joints = c.shape[0] - 1
-    for j in range(joints + 1):
+    n = c.shape[0]
+    for j in range(n):
         moment = torque[j] - b * (c[j] * y - s[j] * x)
-        if j < joints:
+        if j < n - 1:
             x, y = lx[j], ly[j]
             moment -= a * (c[j] * y - s[j] * x)
         acc[j] = 1.0 / J * moment
@@ -263,8 +253,8 @@ def accelerations(body, y, tau, friction, points, work, acc):
         acc: filled.
     """
     c, s, fx, fy, torque = work[0], work[1], work[2], work[3], work[4]
-    cosines(headings(y), c, s)
     v, w = velocities(y)[:2], heading_rates(y)
+    cosines(headings(y), c, s)
     ground_forces(body, c, s, y[0], v[0], v[1], w, friction, points, fx, fy, torque)
     # An effort turns the link ahead of its joint forward, and the link behind it backward.
     for j in range(tau.shape[0]):

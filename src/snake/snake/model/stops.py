@@ -181,9 +181,7 @@ def first_violation(before, after, h, limit, side):
         the joint, -1 for none; the side at which it passes, +1 or -1; and the part of the step
         after which it does, 2 for none.
     """
-    first_fraction = 2.0
-    first_joint = -1
-    first_side = 0
+    first_joint, first_side, first_fraction = -1, 0, 2.0
     for j in range(side.shape[0]):
         if side[j] == FROZEN:
             continue

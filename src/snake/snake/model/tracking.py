@@ -38,8 +38,7 @@ def centre_accelerations(body, c, s, w, acc, ax, ay):
     """
     a, b, _, _ = body
     n = c.shape[0]
-    ax[n - 1] = 0.0
-    ay[n - 1] = 0.0
+    ax[n - 1], ay[n - 1] = 0.0, 0.0
     for j in range(n - 2, -1, -1):
         k = j + 1
         wj2, wk2 = w[j] * w[j], w[k] * w[k]
@@ -88,9 +87,7 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     common_acc = missing_moment / inertia
     mean_x, mean_y = sum_x / n, sum_y / n
     # Newton's and Euler's equations, link by link: force (lx, ly) and effort of joint j.
-    lx = 0.0
-    ly = 0.0
-    effort = 0.0
+    lx, ly, effort = 0.0, 0.0, 0.0
     for j in range(n - 1):
         x_before, y_before = lx, ly
         lx += m * (ax[j] - common_acc * ry[j]) + mean_x - fx[j]

@@ -107,10 +107,9 @@ def glide(model, rows, tau, h, counts, record):
     for i in range(rows.shape[0]):
         y, steps_taken[i] = rows[i], 0
         outcome[i, 0], outcome[i, 1] = coordinates.largest_angle(y), 0.0
-        for j in range(tau.shape[1]):
-            record.impacts[i, j, 0], record.impacts[i, j, 1] = 0.0, 0.0
-            if record.sides[i, j] != 0:
-                outcome[i, 0] = np.inf  # this motion is left to `advance`
+        record.impacts[i] = 0.0
+        if record.sides[i].any():
+            outcome[i, 0] = np.inf  # this motion is left to `advance`
         while steps_taken[i] < counts[i] and outcome[i, 0] < nearly_touching:
             stage[:] = y
             end[:] = y
@@ -224,12 +223,10 @@ def locate(model, y, after, tau, remaining, violation, side):
     offset = fraction * remaining
     for _ in range(SECANT_STEPS):
         after = rk4(model, y, tau, offset, side)
-        other, other_sign, other_fraction = stops.first_violation(
-            y, after, offset, model.limit, side
-        )
+        other, other_sign, part = stops.first_violation(y, after, offset, model.limit, side)
         if other >= 0 and other != joint:
             joint, sign = other, other_sign
-            offset *= other_fraction
+            offset *= part
             continue
         gap = model.limit - sign * coordinates.joint_angle(after, joint)
         rate = sign * coordinates.joint_rate(after, joint)
@@ -253,13 +250,11 @@ def step_inside_stops(model, y, tau, h, side):
         y after h [s], and the energy that the impulses dissipate [J].
     """
     n = side.shape[0]
-    c = np.cos(coordinates.headings(y))
-    s = np.sin(coordinates.headings(y))
-    nearer = side.copy()
+    c, s = np.cos(coordinates.headings(y)), np.sin(coordinates.headings(y))
+    nearer, resting = side.copy(), side.copy()
     beyond = np.empty(n + 1)
     start = y.copy()
     start_rates = coordinates.heading_rates(start)
-    resting = side.copy()
     impulses = np.zeros(n)
     after = y
     for iteration in range(STEP_INSIDE_ITERATIONS):
@@ -297,19 +292,16 @@ def derivative(model, y, tau, side, work, dy):
     `work` is the scratch array (12, N) of `dynamics.accelerations`.
     """
     free_derivative(model, y, tau, work, dy)
-    c, s = work[0], work[1]
-    for j in range(side.shape[0]):
-        if side[j] != 0:
-            stops.apply_stops(model.body, c, s, coordinates.heading_rates(dy), side)
-            break
+    if side.any():
+        c, s = work[0], work[1]
+        stops.apply_stops(model.body, c, s, coordinates.heading_rates(dy), side)
 
 
 @kernel
 def free_derivative(model, y, tau, work, dy):
     """Fill dy of y, (2N + 4,), without stops; `work` (12, N) is that of `accelerations`."""
     rates = coordinates.velocities(y)
-    for i in range(rates.shape[0]):
-        dy[i] = rates[i]
+    dy[: rates.shape[0]] = rates
     accelerations(
         model.body, y, tau, model.friction, model.points, work, coordinates.velocities(dy)
     )

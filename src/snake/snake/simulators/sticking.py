@@ -84,7 +84,13 @@ def take_step(model, y, tau, h, side, lost):
     u = coordinates.velocities(y)
     speed_before, speed = np.empty(rows), np.empty(rows)
     row_speeds(body, c, s, u, points, speed_before)
-    move_freely(body, c, s, u, h, acc)
+    # Without impulses; until the end of the step u[:2] is the velocity of the centre of mass that
+    # belongs to the motion of `base_link` described above.
+    ax, ay = np.empty(n), np.empty(n)
+    centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
+    u += h * acc
+    u[0] += h * ax[-1]
+    u[1] += h * ay[-1]
     row_speeds(body, c, s, u, points, speed)
     speed[first_joint:] -= stop_rate
     is_active = np.ones(rows, np.bool_)  # whether a row acts in this step
@@ -106,21 +112,6 @@ def take_step(model, y, tau, h, side, lost):
         lost -= 0.5 * impulse[row] * (speed_before[row] + speed[row])
     move_base_link(body, c, s, h, y)
     return lost
-
-
-@kernel
-def move_freely(body, c, s, u, h, acc):
-    """Add to u, in place, its change in a step of h [s] at accelerations acc, without impulses.
-
-    Until the end of the step u[:2] is then the velocity of the centre of mass that belongs to the
-    motion of `base_link` described above. Shapes are those of `row_speeds`.
-    """
-    n = c.shape[0]
-    ax, ay = np.empty(n), np.empty(n)
-    centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
-    u += h * acc
-    u[0] += h * ax[-1]
-    u[1] += h * ay[-1]
 
 
 @kernel
