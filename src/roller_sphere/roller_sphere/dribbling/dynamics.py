@@ -174,10 +174,8 @@ def configure(geometry, positions, y, held):
         u[i, 0], u[i, 1], u[i, 2] = rho[0] - dx, rho[1] - dy, rho[2]
         u[i] /= math.sqrt(dot(u[i], u[i]))
         # Velocity of the roller's centre by the carrier's motion: V + psi' z x rho.
-        J[i, 0, CARRIER] = 1.0
-        J[i, 1, CARRIER + 1] = 1.0
-        J[i, 0, YAW] = -rho[1]
-        J[i, 1, YAW] = rho[0]
+        J[i, 0, CARRIER] = J[i, 1, CARRIER + 1] = 1.0
+        J[i, 0, YAW], J[i, 1, YAW] = -rho[1], rho[0]
         # Centripetal acceleration of the carrier's turn.
         bias[i, :2] = -y[YAW] * y[YAW] * rho[:2]
         if held:

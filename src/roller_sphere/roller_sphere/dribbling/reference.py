@@ -129,7 +129,7 @@ class DribbleReference(Reference):
 
     def _rolling(self, spin: Array) -> Array:
         """Return the velocity r omega x z (3,) of a rolling ball, by its angular velocity (3,)."""
-        return self.parameters.radius * np.array([spin[1], -spin[0], 0.0])
+        return np.array([spin[1], -spin[0], 0.0]) * float(self.parameters.radius)
 
     def _complete(self, state: RobotState, orientation: Array, rollers: Array) -> RobotState:
         """Return a state with the present rates and positions.

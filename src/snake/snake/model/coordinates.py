@@ -127,13 +127,11 @@ def pack(body, q, qd, position, orientation, twist, y):
         w[j] = w[j + 1] + qd[j]
     # The centre of mass, which is the mean over the links.
     c, s = math.cos(heading), math.sin(heading)
-    tail_vx = c * twist[0] - s * twist[1]
-    tail_vy = s * twist[0] + c * twist[1]
     sum_px, sum_py, sum_vx, sum_vy = sums_from_tail(body, y)
     centre[0] = position[0] + sum_px / n
     centre[1] = position[1] + sum_py / n
-    v[0] = tail_vx + sum_vx / n
-    v[1] = tail_vy + sum_vy / n
+    v[0] = c * twist[0] - s * twist[1] + sum_vx / n
+    v[1] = s * twist[0] + c * twist[1] + sum_vy / n
 
 
 @kernel

@@ -47,8 +47,7 @@ def joint_response(body, c, s, joint, size, response):
     """
     work = np.zeros((8, c.shape[0]))
     torque = work[0]
-    torque[joint] = size
-    torque[joint + 1] = -size
+    torque[joint], torque[joint + 1] = size, -size
     solve_headings(body, c, s, work[1], work[2], torque, work[3:], response)
 
 

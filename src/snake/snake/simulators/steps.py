@@ -155,20 +155,18 @@ def advance(model, y, tau, h, first, steps, side, impacts):
             violation = stops.first_violation(y, after, remaining, model.limit, side)
             attempts += 1
             if violation[0] < 0:  # no joint passes its stop
-                y[:] = after
                 remaining = 0.0
             elif attempts > MAX_IMPACTS:
                 # Neighbouring joints can hit their stops in turn ever faster, without end.
                 after, energy = step_inside_stops(model, y, tau, remaining, side)
                 lost += energy
-                y[:] = after
                 remaining = 0.0
             else:  # go on to the next impact
                 after, offset = locate(model, y, after, tau, remaining, violation, side)
-                y[:] = after
                 remaining -= offset
                 if remaining < SHORTEST:
                     remaining = 0.0
+            y[:] = after
     return coordinates.largest_angle(y), lost
 
 

@@ -94,15 +94,19 @@ def take_step(model, y, tau, h, side, lost):
     row_speeds(body, c, s, u, points, speed)
     speed[first_joint:] -= stop_rate
     is_active = np.ones(rows, np.bool_)  # whether a row acts in this step
-    for row in range(first_joint, rows):  # frozen joints have a stop rate of 0
+    # A joint acts if it is at its stop or would pass it; a frozen one has a stop rate of 0. `speed`
+    # is now the rate minus that at which it would just reach the stop; `high` is 0 for the upper
+    # stop, whose impulse can only be negative, and infinite for the lower one.
+    for row in range(first_joint, rows):
         is_at_stop = stop_rate[row - first_joint] == 0.0
-        is_active[row] = is_at_stop or not _stays_inside(high[row], speed[row])
+        stays_inside = speed[row] <= 0.0 if high[row] == 0.0 else speed[row] >= 0.0
+        is_active[row] = is_at_stop or not stays_inside
     # Impulses of all rows that act, and the velocities after them.
     du = np.zeros((rows, n + 2))  # M^-1 J', by rows
     delassus = np.zeros((rows, rows))  # J M^-1 J'
-    for row in np.flatnonzero(is_active):
-        response(body, c, s, points, row, du[row])
-        row_speeds(body, c, s, du[row], points, delassus[row])
+    for active in np.flatnonzero(is_active):
+        response(body, c, s, points, active, du[active])
+        row_speeds(body, c, s, du[active], points, delassus[active])
     impulse = np.empty(rows)
     solve_rows(delassus, speed, low, high, is_active, side, impulse)
     speed += impulse @ delassus
@@ -228,16 +232,6 @@ def response(body, c, s, points, row, du):
         j = row - 2 * n * count
         torque[j], torque[j + 1] = 1.0, -1.0
     respond(body, c, s, zero_rates, fx, fy, torque, work[4:], du)
-
-
-@kernel
-def _stays_inside(high, speed):
-    """Return whether a joint stays inside its nearer stop.
-
-    `speed` is its rate minus the rate at which it would just reach the stop; `high` is 0 for the
-    upper stop, whose impulse can only be negative, and infinite for the lower one.
-    """
-    return speed <= 0.0 if high == 0.0 else speed >= 0.0
 
 
 @kernel
