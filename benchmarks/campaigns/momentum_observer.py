@@ -13,7 +13,7 @@ from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 from roboaccord_studies.packbot.detection.balance import Balance, Belief
-from roboaccord_studies.packbot.detection.bank import BLIND
+from roboaccord_studies.packbot.detection.bank import BLIND_TIME
 from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import N
 from roboaccord_studies.packbot.detection.noise import Noise
@@ -83,7 +83,7 @@ class MomentumObserver:
         if touched:
             self._residual[:] = 0.0
         due = np.flatnonzero(self._over >= PATIENCE)
-        if time < self._begun + BLIND or not len(due):
+        if time < self._begun + BLIND_TIME or not len(due):
             return ()
         joint = int(due[(np.abs(self._residual) / limit)[due].argmax()])
         if joint in self._reported:

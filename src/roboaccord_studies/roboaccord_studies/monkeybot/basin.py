@@ -28,7 +28,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import INLINE, LEFT_OUT, AccordError, Array, Quantity
 
 from roboaccord_studies.monkeybot.orbits import Orbit
-from roboaccord_studies.monkeybot.rollouts import BLOCK, Feedback, Walks, run_walks, walk
+from roboaccord_studies.monkeybot.rollouts import BLOCK_SIZE, Feedback, Walks, run_walks, walk
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def basin(
         deviation[0] = 0.0
     rng = np.random.default_rng(np.random.SeedSequence(draws.seed))
     starts = orbit.start + deviation * rng.standard_normal((draws.samples, 4))
-    blocks = np.array_split(starts, math.ceil(draws.samples / BLOCK))
+    blocks = np.array_split(starts, math.ceil(draws.samples / BLOCK_SIZE))
     cycles = cycles_of(orbit, draws.steps)
     calls = ((orbit, parameters, block, cycles, feedback) for block in blocks)
     walks = run_walks(walk, calls, done)

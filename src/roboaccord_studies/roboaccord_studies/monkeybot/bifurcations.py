@@ -8,8 +8,8 @@ Between two neighbours with different numbers of multipliers outside, the crossi
 Multipliers leave the circle at 1 (fold), at -1 (flip: after it, every second step is alike) or as a
 complex pair (Neimark-Sacker: the gait starts to sway).
 
-The tolerances REAL and LOCATED and the printed columns MARKED may be changed. The kinds `fold`,
-`flip` and `Neimark-Sacker` are values of the JSON output, and stay.
+The tolerances REAL_TOLERANCE and CROSSING_TOLERANCE and the printed columns MARKED may be changed.
+The kinds `fold`, `flip` and `Neimark-Sacker` are values of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_data,
 
 # Imaginary part below which a multiplier is real; smaller ones are errors of the differences
 # (orbits.FINE / SMALL = 1e-7).
-REAL = 1e-6
+REAL_TOLERANCE = 1e-6
 # Tolerance of a crossing, as a part of the distance between two orbits, as exact as the orbits
-# (continuation.CLOSED).
-LOCATED = 1e-10
+# (continuation.MAX_RESIDUAL).
+CROSSING_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -147,14 +147,14 @@ def _crossing_share(family: Family, a: Point, b: Point, k: int) -> float:
         sizes = np.abs(orbit_between(family, a, b, share).orbit.multipliers)
         return float(np.sort(sizes)[::-1][k]) - 1.0
 
-    return float(scipy.optimize.brentq(excess, 0.0, 1.0, xtol=LOCATED))
+    return float(scipy.optimize.brentq(excess, 0.0, 1.0, xtol=CROSSING_TOLERANCE))
 
 
 def _bifurcation_kind(point: Point) -> str:
     """Name the bifurcation by the multiplier nearest to the unit circle."""
     values = point.orbit.multipliers
     nearest = values[np.argmin(np.abs(np.abs(values) - 1.0))]
-    if abs(nearest.imag) > REAL:
+    if abs(nearest.imag) > REAL_TOLERANCE:
         return "Neimark-Sacker"
     return "fold" if nearest.real > 0.0 else "flip"
 
@@ -267,8 +267,7 @@ def _first_orbit(
         gait_kind = kind_of(kind)
         values = controls_of(gait_kind, controls)
         return find_orbit(gait_kind, parameters, values, np.array(start), rise=rise), rise
-    orbit = shipped_gait(gait, parameters)
-    return orbit, float(shipped_data()[gait].get("rise", 0.0))
+    return shipped_gait(gait, parameters), float(shipped_data()[gait].get("rise", 0.0))
 
 
 def write_csv(branch: Branch, along: str, file: Path) -> None:

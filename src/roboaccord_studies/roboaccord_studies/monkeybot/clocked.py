@@ -28,19 +28,19 @@ from roboaccord.contract import AccordError, Array, Quantity
 from roboaccord_studies.monkeybot.kinds import clocked
 from roboaccord_studies.monkeybot.orbits import shipped_gait
 
-TOLERANCE = 1e-10  # of the integrator, a tenth of CLOSED
+TOLERANCE = 1e-10  # of the integrator, a tenth of MAX_RESIDUAL
 # rad, rad/s, N m: step of the central differences, whose error is its square: 1e-8, and round-off
-# TOLERANCE / SMALL = 1e-6; Broyden's method corrects both.
-SMALL = 1e-4
-CLOSED = 1e-9  # rad, rad/s, m: largest residual of a gait that repeats, as in orbits.py
+# TOLERANCE / DIFFERENCE_STEP = 1e-6; Broyden's method corrects both.
+DIFFERENCE_STEP = 1e-4
+MAX_RESIDUAL = 1e-9  # rad, rad/s, m: largest residual of a gait that repeats, as in orbits.py
 # Largest number of steps of Broyden's method; beyond it the guess was too far off.
 SEARCH_STEPS = 12
 # rad, rad/s: largest distance of a new gait from its guess; beyond it, steps are halved: 6 degrees;
 # farther off it may be another gait.
-LEAP = 0.1
+MAX_LEAP = 0.1
 # rad, rad/s: a search that has gone farther from its guess is given up; the step would be halved
 # anyway.
-ASTRAY = 3.0 * LEAP
+MAX_DEPARTURE = 3.0 * MAX_LEAP
 HALVINGS = 4  # of a step along a course, before the gait counts as lost: a sixteenth of it
 IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # derivative of x in P(x) - x; the rise has none
 
@@ -135,7 +135,7 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
         residual = np.array([*wrap(end[:2] - z[:2]), *(end[2:4] - z[2:4]), end[4]])[:n]
         if not np.isfinite(residual).all():
             return None
-        if np.abs(residual).max() < CLOSED:
+        if np.abs(residual).max() < MAX_RESIDUAL:
             return _step_with_figures(setting, z, end)
         # Broyden's update by the residual that the last step has left.
         if step.any():
@@ -146,7 +146,7 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
             return None
         z[:n] += step
         # Far from the guess motions are wild and take long, or belong to another branch.
-        if np.linalg.norm(z[:4] - start) > ASTRAY:
+        if np.linalg.norm(z[:4] - start) > MAX_DEPARTURE:
             return None
     return None
 
@@ -203,7 +203,7 @@ def pieces_of(*changes: tuple[float, float]) -> int:
 def _continues(step: Step, next_step: Step, guess: Array, setting: Setting) -> bool:
     """Return whether a gait is near its guess (4,), and on the same side of a fold as the last."""
     unknown_torque = setting.unknowns - 4  # 0 or 1: index in `Step.signs`
-    is_near = np.linalg.norm(next_step.start - guess) <= LEAP
+    is_near = np.linalg.norm(next_step.start - guess) <= MAX_LEAP
     return bool(is_near) and next_step.signs[unknown_torque] == step.signs[unknown_torque]
 
 
@@ -223,13 +223,13 @@ def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
 
 def _slope(setting: Setting, z: Array) -> Array:
     """Return the derivative of (th1, th2, w1, w2, rise) after a step with respect to z (5, 5)."""
-    shifts = SMALL * np.eye(4)
+    shifts = DIFFERENCE_STEP * np.eye(4)
     by_state = _step_ends(setting, z[4], np.concatenate([z[:4] + shifts, z[:4] - shifts]))
-    stronger = _step_ends(setting, z[4] + SMALL, z[None, :4])[0]
-    weaker = _step_ends(setting, z[4] - SMALL, z[None, :4])[0]
+    stronger = _step_ends(setting, z[4] + DIFFERENCE_STEP, z[None, :4])[0]
+    weaker = _step_ends(setting, z[4] - DIFFERENCE_STEP, z[None, :4])[0]
     change = np.column_stack([(by_state[:4] - by_state[4:]).T, stronger - weaker])[:5]
     change[:2] = wrap(change[:2])
-    return change / (2.0 * SMALL)
+    return change / (2.0 * DIFFERENCE_STEP)
 
 
 def _step_ends(setting: Setting, torque: float, starts: Array) -> Array:

@@ -8,8 +8,8 @@ followed by pseudo-arclength continuation (Keller, 1977): a step along the tange
 method in the plane perpendicular to it. That also goes round turning points, where the value
 reaches an extreme and the family turns back.
 
-The tolerances may be tuned. A name in ALIKE varies NAME_a and NAME_b together; a quantity that
-needs more, such as length and centre, has a case in `with_value` and `value_of`. The fields of
+The tolerances may be tuned. A name in OF_BOTH_LINKS varies NAME_a and NAME_b together; a quantity
+that needs more, such as length and centre, has a case in `with_value` and `value_of`. The fields of
 `Point` are keys of the JSON output, and stay.
 """
 
@@ -28,30 +28,30 @@ from roboaccord.numerics import central_slope
 from roboaccord_studies.monkeybot.kinds import Kind
 from roboaccord_studies.monkeybot.orbits import Closing, Orbit, describe
 
-ALIKE = ("mass", "inertia", "length", "centre")  # quantities of both links at once
+OF_BOTH_LINKS = ("mass", "inertia", "length", "centre")  # quantities of both links at once
 # rad, rad/s, s, N m: of start and controls, for derivatives: errors of 1e-12 by truncation of
 # central differences, and of orbits.FINE / 1e-6 = 1e-7.
-DIFFERENCE = 1e-6
-# Of the varied value, as a part of its range, for derivatives; as DIFFERENCE, for ranges of some
-# tenths.
-RANGE_DIFFERENCE = 1e-5
+DIFFERENCE_STEP = 1e-6
+# Of the varied value, as a part of its range, for derivatives; as DIFFERENCE_STEP, for ranges of
+# some tenths.
+RANGE_DIFFERENCE_STEP = 1e-5
 # Residual that an orbit must reach, and at which Newton's method ends: 1000 and 10 times the
 # integrator's tolerance (orbits.FINE).
-CLOSED, EXACT = 1e-10, 1e-12
+MAX_RESIDUAL, TARGET_RESIDUAL = 1e-10, 1e-12
 # Condition number beyond which a solution has no correct digits: 1 / eps = 4.5e15, but for two
 # digits.
-SINGULAR = 1e14
+MAX_CONDITION = 1e14
 # Largest number to an orbit: from a good guess it takes four, as its digits double.
 NEWTON_STEPS = 14
 # If Newton's method needs no more steps, the next step along the family is longer; the guess was
 # better than needed.
-QUICK = 3
+FEW_NEWTON_STEPS = 3
 # Shortest and first step along the family, as parts of the largest: ten halvings, and a careful
 # beginning.
-SHORTEST, FIRST = 1e-3, 0.2
+SHORTEST_STEP, FIRST_STEP = 1e-3, 0.2
 # Cosine between two tangents below which the step is halved: 26 degrees, so that a turning point
 # has seven points in its half turn.
-BEND = 0.9
+MIN_COSINE = 0.9
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Family:
     def __post_init__(self) -> None:
         if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
             raise AccordError(f"the range from {self.low:g} to {self.high:g} must rise")
-        names = (*self.kind.controls, *ALIKE, *parameter_file("monkeybot"))
+        names = (*self.kind.controls, *OF_BOTH_LINKS, *parameter_file("monkeybot"))
         if self.along not in names:
             raise AccordError(
                 f"a {self.kind.name} gait is followed along {', '.join(self.kind.controls)}, or a "
-                f"parameter of the robot such as {', '.join(ALIKE)}, not {self.along}"
+                f"parameter of the robot such as {', '.join(OF_BOTH_LINKS)}, not {self.along}"
             )
         if len(self.free_controls) < len(self.kind.solved):
             raise AccordError(
@@ -139,8 +139,8 @@ class Family:
 
     def slope(self, y: Array) -> Array:
         """Return the derivative of the residual with respect to the scaled unknowns (n - 1, n)."""
-        steps = np.full(len(y), DIFFERENCE)
-        steps[-1] = RANGE_DIFFERENCE
+        steps = np.full(len(y), DIFFERENCE_STEP)
+        steps[-1] = RANGE_DIFFERENCE_STEP
         return central_slope(self.residual, y, steps, self.scale)
 
     def tangent(self, y: Array) -> Array:
@@ -167,18 +167,19 @@ class Family:
         for count in range(NEWTON_STEPS):
             residual = self.residual(y)
             norm = float(np.linalg.norm(residual))
-            settled = smallest < CLOSED and not norm < 0.5 * smallest  # what is left is round-off
+            # what is left is round-off
+            settled = smallest < MAX_RESIDUAL and not norm < 0.5 * smallest
             if norm < smallest:
                 best_y, smallest = y, norm
-            if smallest < EXACT or settled:
+            if smallest < TARGET_RESIDUAL or settled:
                 return best_y, count
             matrix = np.vstack([self.slope(y), across])
             if not (np.isfinite(norm) and np.isfinite(matrix).all()):
                 break
-            if np.linalg.cond(matrix) > SINGULAR:
+            if np.linalg.cond(matrix) > MAX_CONDITION:
                 break
             y = y - self.scale * np.linalg.solve(matrix, [*residual, 0.0])
-        if smallest < CLOSED:
+        if smallest < MAX_RESIDUAL:
             return best_y, NEWTON_STEPS
         raise AccordError("Newton's method finds no orbit there")
 
@@ -198,7 +199,7 @@ def with_value(parameters: MonkeyBotParameters, name: str, value: float) -> Monk
         return p.replace(length_a=value, length_b=value, centre_a=centre_a)
     if name == "centre":
         return p.replace(centre_a=p.length_a - value, centre_b=value)
-    names = [f"{name}_a", f"{name}_b"] if name in ALIKE else [name]
+    names = [f"{name}_a", f"{name}_b"] if name in OF_BOTH_LINKS else [name]
     return p.replace(**dict.fromkeys(names, value))
 
 
@@ -209,7 +210,7 @@ def value_of(parameters: MonkeyBotParameters, name: str) -> float:
         AccordError: if the links differ in it.
     """
     p = parameters
-    if name not in ALIKE:
+    if name not in OF_BOTH_LINKS:
         return float(getattr(p, name))
     a, b = getattr(p, f"{name}_a"), getattr(p, f"{name}_b")
     if name == "centre":  # both from the elbow
@@ -264,9 +265,9 @@ def _one_direction(
 ) -> tuple[list[Point], str]:
     """Return the orbits in one direction from `first`, and why there are no more."""
     points: list[Point] = []
-    y, length = first.y, FIRST * largest
+    y, length = first.y, FIRST_STEP * largest
     while len(points) < most:
-        if length < SHORTEST * largest:
+        if length < SHORTEST_STEP * largest:
             return points, "no orbit beyond"
         try:
             new_y, count = family.correct(y + length * tangent * family.scale, tangent)
@@ -278,7 +279,7 @@ def _one_direction(
             length *= 0.5
             continue
         new_tangent = new_tangent * np.sign(new_tangent @ tangent)
-        if is_inside and new_tangent @ tangent < BEND and length > 1e-2 * largest:
+        if is_inside and new_tangent @ tangent < MIN_COSINE and length > 1e-2 * largest:
             length *= 0.5  # sharp bends take short steps, which cannot turn back
             continue
         points.append(point)
@@ -287,11 +288,11 @@ def _one_direction(
         if not is_inside:
             return points, "the range's end"
         from_first = np.linalg.norm((new_y - first.y) / family.scale)
-        if from_first < 0.5 * length and len(points) > QUICK:
+        if from_first < 0.5 * length and len(points) > FEW_NEWTON_STEPS:
             return points, "closed"
         y, tangent = new_y, new_tangent
         # Steps grow while Newton's method needs few steps, and shrink where it needs more.
-        length = min(largest, length * (1.5 if count <= QUICK else 0.7))
+        length = min(largest, length * (1.5 if count <= FEW_NEWTON_STEPS else 0.7))
     return points, f"{most} orbits"
 
 

@@ -7,8 +7,9 @@ tolerances. Starts that come near a root are refined (`orbits.find_orbit`), and 
 listed once. Blocks of starts are processed in parallel, and the result does not depend on the
 number of cores.
 
-TILT, RATES, FASTEST and SAME may be tuned, but then a seed no longer gives the gaits that
-docs/monkeybot_gaits.md prints. For the same reason the order of the draws in `random_starts` stays.
+TILT_SPREAD, RATE_RANGES, MAX_RATE and SAME_TOLERANCE may be tuned, but then a seed no longer gives
+the gaits that docs/monkeybot_gaits.md prints. For the same reason the order of the draws in
+`random_starts` stays.
 """
 
 from __future__ import annotations
@@ -33,26 +34,27 @@ from roboaccord_studies.monkeybot.options import Controls, KindName, Rise, contr
 from roboaccord_studies.monkeybot.orbits import Closing, Orbit, find_orbit
 from roboaccord_studies.monkeybot.symmetry import asymmetry
 
-COARSE = 1e-8  # tolerance of the integrator in the first search; NEAR needs no more
-# Step of the unknowns for derivatives, with that tolerance: errors of COARSE / 1e-5 = 1e-3 are
-# below what a step is off.
-DIFFERENCE = 1e-5
-STEPS = 24  # largest number of Newton's steps; with LONGEST_STEP they cross 7 rad/s
+# tolerance of the integrator in the first search; REFINED_RESIDUAL needs no more
+COARSE_TOLERANCE = 1e-8
+# Step of the unknowns for derivatives, with that tolerance: errors of COARSE_TOLERANCE / 1e-5 =
+# 1e-3 are below what a step is off.
+DIFFERENCE_STEP = 1e-5
+NEWTON_STEPS = 24  # largest number of Newton's steps; with LONGEST_STEP they cross 7 rad/s
 # rad, rad/s, s and N m alike: longer steps of Newton's method are shortened: 17 degrees; longer
 # ones leave the events of a gait.
 LONGEST_STEP = 0.3
 # rad, rad/s: largest residual of a start that is refined: Newton's digits double from there.
-NEAR = 1e-3
+REFINED_RESIDUAL = 1e-3
 # Two gaits whose starts and controls differ by less are one: 1000 times the
-# residual of an orbit (orbits.CLOSED).
-SAME = 1e-6
-STANDS = 1e-3  # m: a gait with a shorter stride does not walk, and is left out: 0.2 % of a link
+# residual of an orbit (orbits.MAX_RESIDUAL).
+SAME_TOLERANCE = 1e-6
+MIN_STRIDE = 1e-3  # m: a gait with a shorter stride does not walk, and is left out: 0.2 % of a link
 # rad: spread of the free hand's direction about level, and ranges of w1 and w2 [rad/s], of starts
 # near known gaits. Shipped gaits but the report's have directions within 1e-3 of level, and rates
 # of 0 to 0.6.
-TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))
+TILT_SPREAD, RATE_RANGES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))
 # rad/s: largest rate of starts that are drawn anywhere: about that of the report's gait, 10.5.
-FASTEST = 10.0
+MAX_RATE = 10.0
 # Starts that one process searches at a time: few of the hundreds, so that all cores end together.
 BLOCK = 10
 # Columns of the two tables that are printed.
@@ -95,7 +97,7 @@ def find_gaits(
     guesses = random_starts(kind, controls, samples, seed, anywhere=anywhere)
     blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
     distinct: list[Orbit] = []
-    closing = Closing(kind, parameters, controls, rise, COARSE)
+    closing = Closing(kind, parameters, controls, rise, COARSE_TOLERANCE)
     calls = ((closing, block) for block in blocks)
     for orbits in run_pieces(_search_block, calls, done=lambda _: done(BLOCK) if done else None):
         for orbit in orbits:
@@ -116,25 +118,25 @@ def random_starts(
         controls: all controls of the kind.
         samples: number of starts.
         seed: of the random numbers.
-        anywhere: draw th1 from the full circle and rates up to `FASTEST`, instead of near known
+        anywhere: draw th1 from the full circle and rates up to `MAX_RATE`, instead of near known
             gaits.
     """
     rng = np.random.default_rng(seed)
     low, high = (-math.pi, math.pi) if anywhere else (-0.5 * math.pi, 0.0)
     th1 = rng.uniform(low, high, samples)
-    th2 = -math.pi - 2.0 * th1 + rng.uniform(-TILT, TILT, samples)
-    ranges = ((-FASTEST, FASTEST),) * 2 if anywhere else RATES
+    th2 = -math.pi - 2.0 * th1 + rng.uniform(-TILT_SPREAD, TILT_SPREAD, samples)
+    ranges = ((-MAX_RATE, MAX_RATE),) * 2 if anywhere else RATE_RANGES
     rates = [rng.uniform(low, high, samples) for low, high in ranges]
     solved = [controls[name] * rng.uniform(0.5, 1.5, samples) for name in kind.solved]
     return np.column_stack([th1, th2, *rates, *solved])
 
 
 def is_same_orbit(a: Orbit, b: Orbit) -> bool:
-    """Return whether two orbits are the same, to within SAME."""
+    """Return whether two orbits are the same, to within SAME_TOLERANCE."""
     difference = a.start - b.start
     difference[:2] = wrap(difference[:2])
     numbers = [a.controls[name] - b.controls[name] for name in a.controls]
-    return bool(np.abs([*difference, *numbers]).max() < SAME)
+    return bool(np.abs([*difference, *numbers]).max() < SAME_TOLERANCE)
 
 
 def _search_block(closing: Closing, guesses: Array) -> list[Orbit]:
@@ -146,8 +148,8 @@ def _search_block(closing: Closing, guesses: Array) -> list[Orbit]:
     """
     orbits = []
     for guess in guesses:
-        path = closing.newton(guess, DIFFERENCE, longest=LONGEST_STEP, steps=STEPS)
-        near_root = (z for z, residual in path if np.linalg.norm(residual) < NEAR)
+        path = closing.newton(guess, DIFFERENCE_STEP, longest=LONGEST_STEP, steps=NEWTON_STEPS)
+        near_root = (z for z, residual in path if np.linalg.norm(residual) < REFINED_RESIDUAL)
         z = next(near_root, None)
         if z is None:
             continue
@@ -156,7 +158,7 @@ def _search_block(closing: Closing, guesses: Array) -> list[Orbit]:
             orbit = find_orbit(kind, parameters, controls, z[:4], rise=closing.rise)
         except (AccordError, np.linalg.LinAlgError):
             continue
-        if abs(orbit.stride) > STANDS:
+        if abs(orbit.stride) > MIN_STRIDE:
             orbits.append(orbit)
     return orbits
 

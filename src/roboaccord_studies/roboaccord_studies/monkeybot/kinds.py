@@ -105,8 +105,7 @@ def report(switch: float, motor: float, torque: float) -> Gait:
     The hands change after `switch` [s]; then the motor is on for `motor` [s].
     """
     swing = Phase(duration=switch, then=Then.CHANGE)
-    driven = Phase(torque=torque, duration=motor)
-    return Gait("report", (swing, driven, Phase(VERTICAL)))
+    return Gait("report", (swing, Phase(torque=torque, duration=motor), Phase(VERTICAL)))
 
 
 CLOCKED = Kind("clocked", ("period", "torque"), clocked)

@@ -10,8 +10,8 @@ dP/dx, the Floquet multipliers, show whether disturbances fade: all of them must
 circle.
 
 Shipped gaits are entries in config/gaits.yaml of the MonkeyBot, each with a scenario of its name.
-CLOSED, which defines an orbit, stays. So do the fields of Orbit and the order of `to_json`, for
-`accord monkeybot gaits` prints them.
+MAX_RESIDUAL, which defines an orbit, stays. So do the fields of Orbit and the order of `to_json`,
+for `accord monkeybot gaits` prints them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NEWTON_STEPS = 40  # largest number; shortened steps of 0.2 cross 2 rad in ten
 # ones leave the events of a gait.
 LONGEST_STEP = 0.2
 # Residual that an orbit must reach, and at which the search ends; 1e-12 is ten times FINE.
-CLOSED, EXACT = 1e-9, 1e-12
+MAX_RESIDUAL, TARGET_RESIDUAL = 1e-9, 1e-12
 # Step of the finite differences in the search: FINE / 1e-6 = 1e-7 by round-off, which only slows
 # Newton's method.
 SMALL = 1e-6
@@ -138,12 +138,12 @@ def find_orbit(
     closing, norm = Closing(kind, parameters, controls, rise), math.inf
     for root, residual in closing.newton(unknowns, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         new_norm = float(np.linalg.norm(residual))
-        if norm < CLOSED and not new_norm < norm:
+        if norm < MAX_RESIDUAL and not new_norm < norm:
             break
         unknowns, norm = root, new_norm
-        if norm < EXACT:
+        if norm < TARGET_RESIDUAL:
             break
-    if not norm < CLOSED:
+    if not norm < MAX_RESIDUAL:
         text = _as_text(controls)
         raise AccordError(f"no gait of kind {kind.name} was found near the guess: {text}")
     return describe(kind, parameters, closing.controls_at(unknowns), unknowns[:4], residual=norm)

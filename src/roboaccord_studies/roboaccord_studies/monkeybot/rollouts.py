@@ -8,12 +8,12 @@ takes an orbit and the starts of k walks, and returns how each of them ended; ba
 The robot cannot fall, since a magnet always holds; but it can lose its gait. A walk has lost its
 gait in the first cycle in which it misses an event, its elbow makes a full turn, or the hand that
 grips is not further forwards. A walk survives if it keeps its gait to the end and then is within
-NEAR of the orbit. `walk_block` simulates one walk after the other; `walk_together` simulates all at
-once, where the equations of monkeybot/model/ensemble.py allow it. A change of one needs the same
-change of the other.
+SURVIVAL_DISTANCE of the orbit. `walk_block` simulates one walk after the other; `walk_together`
+simulates all at once, where the equations of monkeybot/model/ensemble.py allow it. A change of one
+needs the same change of the other.
 
-BLOCK may be tuned. NEAR and `_lost` define which walks survive, and so the results of `accord
-monkeybot basin` and `robust`; they stay.
+BLOCK_SIZE may be tuned. SURVIVAL_DISTANCE and `_lost` define which walks survive, and so the
+results of `accord monkeybot basin` and `robust`; they stay.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from roboaccord.run import run_pieces
 
 from roboaccord_studies.monkeybot.orbits import Orbit
 
-BLOCK = 256  # walks that a thread simulates at a time: some 0.1 s of work with 100 steps
+BLOCK_SIZE = 256  # walks that a thread simulates at a time: some 0.1 s of work with 100 steps
 # rad, rad/s: largest distance of the end of a surviving walk from its orbit, in th1, th2, w1 and
 # w2: ten standard deviations of the starts of `accord monkeybot gaits`, four of the larger ones in
 # docs/monkeybot_gaits.md.
-NEAR = np.array([0.2, 0.2, 1.0, 1.0])
+SURVIVAL_DISTANCE = np.array([0.2, 0.2, 1.0, 1.0])
 
 Ts = TypeVarTuple("Ts")
 
@@ -116,7 +116,7 @@ def walk(
     simulate(gait, full, jitter, factors, cycles_walked, finals)
     deviation = finals[:, :4] - orbit.start
     deviation[:, 0] = wrap(deviation[:, 0])
-    survived = (cycles_walked == cycles) & (np.abs(deviation) <= NEAR).all(axis=1)
+    survived = (cycles_walked == cycles) & (np.abs(deviation) <= SURVIVAL_DISTANCE).all(axis=1)
     return Walks(cycles_walked, finals[:, :4], finals[:, 4:6], survived)
 
 

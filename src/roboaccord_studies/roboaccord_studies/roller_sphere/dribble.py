@@ -8,7 +8,7 @@ counts as lost once a roller cannot touch it within the stroke of its slide
 (roller_sphere/model/rig.py).
 
 Fields of `Cell`, `SlipFigures` and `Limits` are JSON keys, explained in docs/roller_dribble.md, and
-stay. LAST, SETTLING, TURNING, CELLS and SLIPS may be changed.
+stay. AVERAGING_TIME, SETTLING_TIME, TURNING_TIME, CELLS and SLIPS may be changed.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere import statics
 
-LAST = 1.0  # s; time at the end of a run over which slips are averaged
-SETTLING = 0.5  # s; time straight ahead at full speed, before the turn
-TURNING = 2.0  # s; shortest time of the turn before LAST
+AVERAGING_TIME = 1.0  # s; time at the end of a run over which slips are averaged
+SETTLING_TIME = 0.5  # s; time straight ahead at full speed, before the turn
+TURNING_TIME = 2.0  # s; shortest time of the turn before AVERAGING_TIME
 NO_SLIP = 1e-12  # m/s; smallest slip by which is divided, below what moves anything
 # Columns of the printed table: fields of Cell, and of its slip.
 CELLS = ("speed", "turn_rate", "lasted", "largest_offset", "grip")
@@ -61,8 +61,7 @@ def relative_spin(trajectory: Trajectory) -> Array:
     """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
     world = ball_spin(trajectory)
     yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
-    flat = in_carrier_frame(yaw, world[:, :2])
-    return np.column_stack([flat, world[:, 2] - rate])
+    return np.column_stack([in_carrier_frame(yaw, world[:, :2]), world[:, 2] - rate])
 
 
 @dataclass(frozen=True)
@@ -130,18 +129,18 @@ class Cell:
 
 
 def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float) -> Cell:
-    """Run one cell of the map: straight ahead to the speed and for SETTLING, then the turn."""
+    """Run one cell of the map: straight ahead to the speed and for SETTLING_TIME, then the turn."""
     setup = Setup.of(make_scenario(data))
     controller = {**setup.scenario.controller, "speed": speed, "turn_rate": turn_rate}
     ramp = speed / float(controller.get("acceleration", 2.0))
-    controller.update(straight=ramp + SETTLING, alternate=0.0)
-    duration = math.ceil(ramp + SETTLING) + LAST + TURNING
+    controller.update(straight=ramp + SETTLING_TIME, alternate=0.0)
+    duration = math.ceil(ramp + SETTLING_TIME) + AVERAGING_TIME + TURNING_TIME
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
     p = setup.parameters
     motion = run_setup(setup, make_simulator(setup, engine))
     held, offset = held_time_and_offset(p, motion)
     kept = bool(held >= motion.time[-1])
-    last = motion.window(duration - LAST, duration)
+    last = motion.window(duration - AVERAGING_TIME, duration)
     acceleration = statics.ball_acceleration(p.ball_ahead, speed, turn_rate)
     assert setup.contact is not None  # the command refuses other laws
     return Cell(

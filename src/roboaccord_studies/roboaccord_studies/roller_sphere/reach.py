@@ -49,8 +49,7 @@ def reach_command(
     """
     if not np.isfinite([limit, speed]).all():
         raise RigError("limit and speed must be finite numbers")
-    kinematics = rig.kinematics(rollers)
-    return Result(Reach.of(kinematics, speed, limit))
+    return Result(Reach.of(rig.kinematics(rollers), speed, limit))
 
 
 @dataclass(frozen=True)

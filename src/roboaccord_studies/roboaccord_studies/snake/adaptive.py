@@ -158,8 +158,7 @@ class AdaptiveController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the present gait; estimate and search in between."""
-        y = self._chain.pack(state)
-        self._estimator.add(state.time, y)
+        self._estimator.add(state.time, self._chain.pack(state))
         self._tick += 1
         if self._estimator.full and self._tick % self._fit_ticks == 0:
             self._estimator.fit()

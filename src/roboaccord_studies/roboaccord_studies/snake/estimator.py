@@ -23,20 +23,37 @@ RANGE and SINGULAR may be tuned. The friction in `normal_equations` must stay th
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
-from snake.model.coordinates import PlanarSnake
+from snake.model.coordinates import PlanarSnake, heading_rates, headings, velocities
 from snake.model.kinematics import link_positions, link_velocities
 from snake.model.parameters import SnakeParameters
 
 # Smallest and largest friction coefficient of an estimate: grounds from ice to rubber and hooks
 # have 0.01 to 3.
 RANGE = (0.005, 5.0)
+MOMENTA = 3  # first entries of a sample: px, py and L; six entries for each link follow
 # Determinant over squared trace, below which the normal matrix is singular: a condition number of
 # 1e12, beyond which four digits are left.
 SINGULAR = 1e-12
+
+
+class FrictionLaw(NamedTuple):
+    """What the kernels need to know of the friction law.
+
+    Attributes:
+        load: weight of a link [N].
+        slip_speed: smoothing speed [m/s].
+        gyration: radius of gyration of the straight body; it only weighs angular against linear
+            momentum [m].
+    """
+
+    load: float
+    slip_speed: float
+    gyration: float
 
 
 class GroundEstimator:
@@ -64,12 +81,12 @@ class GroundEstimator:
         slip_speed: float,
     ) -> None:
         self._body = PlanarSnake(parameters).body
-        # Radius of gyration of a straight body; it only weighs angular against linear momentum.
-        gyration = sum(self._body[:2]) * parameters.links / math.sqrt(12.0)
-        self._law = parameters.link_mass * parameters.gravity, slip_speed, gyration
+        a, b, m, _ = self._body
+        gyration = (a + b) * parameters.links / math.sqrt(12.0)
+        self._law = FrictionLaw(m * parameters.gravity, slip_speed, gyration)
         self._group = max(1, round(interval / period))
         self._size = max(2, round(window / interval)) * self._group + 1
-        self._rows = np.zeros((2 * self._size, 3 + 6 * parameters.links))
+        self._rows = np.zeros((2 * self._size, MOMENTA + 6 * parameters.links))
         self._times = np.zeros(2 * self._size)
         self.restart(np.ones(2))
 
@@ -123,24 +140,20 @@ def sample(body, y, row):
             relative to the centre of mass [m] (3 + 6 N,).
     """
     _, _, m, J = body
-    n = y.shape[0] // 2 - 2
-    c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
-    w = y[n + 4 :]
+    th, v, w = headings(y), velocities(y)[:2], heading_rates(y)
+    n, c, s = th.shape[0], np.cos(th), np.sin(th)
     vx, vy, rx, ry = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    link_velocities(body, c, s, y[n + 2], y[n + 3], w, vx, vy)
+    link_velocities(body, c, s, v[0], v[1], w, vx, vy)
     link_positions(body, c, s, 0.0, 0.0, rx, ry)
-    row[0] = n * m * y[n + 2]
-    row[1] = n * m * y[n + 3]
+    row[0] = n * m * v[0]
+    row[1] = n * m * v[1]
     row[2] = 0.0
+    links = row[MOMENTA:].reshape(n, 6)
     for j in range(n):
         row[2] += J * w[j] + m * (rx[j] * vy[j] - ry[j] * vx[j])
-        k = 3 + 6 * j
-        row[k] = c[j] * vx[j] + s[j] * vy[j]
-        row[k + 1] = c[j] * vy[j] - s[j] * vx[j]
-        row[k + 2] = c[j]
-        row[k + 3] = s[j]
-        row[k + 4] = rx[j]
-        row[k + 5] = ry[j]
+        along = c[j] * vx[j] + s[j] * vy[j]
+        across = c[j] * vy[j] - s[j] * vx[j]
+        links[j] = np.array([along, across, c[j], s[j], rx[j], ry[j]])
 
 
 @kernel
@@ -152,12 +165,10 @@ def normal_equations(rows, times, group, mu, law, normal, right):
         times: of the samples (k,) [s].
         group: number of samples in an interval.
         mu: present estimate (2,).
-        law: load of a link [N], slip speed of the friction law [m/s], and radius of gyration of the
-            body [m].
+        law: as `FrictionLaw`.
         normal: filled with J' J of the Jacobian J of the integrals by mu (2, 2).
         right: filled with J' times the residuals (2,).
     """
-    gyration = law[2]
     normal[:] = 0.0
     right[:] = 0.0
     squared = 0.0
@@ -172,7 +183,7 @@ def normal_equations(rows, times, group, mu, law, normal, right):
         if i > 0 and i % group == 0:
             for d in range(3):
                 change = rows[i, d] - rows[i - group, d]
-                residual = (change / gyration if d == 2 else change) - integral[0, d]
+                residual = (change / law.gyration if d == 2 else change) - integral[0, d]
                 squared += residual * residual
                 for e in range(2):
                     right[e] += integral[e + 1, d] * residual
@@ -193,14 +204,11 @@ def friction_slopes(row, mu, law, force):
         force: filled (3, 3): rows are the force and its derivatives by mu_along and mu_across,
             columns its x and y [N] and its moment over the radius of gyration [N].
     """
-    load, slip, gyration = law
-    n, top = (row.shape[0] - 3) // 6, max(mu[0], mu[1])
+    top, slip = max(mu[0], mu[1]), law.slip_speed
     force[:] = 0.0
-    for j in range(n):
-        k = 3 + 6 * j
-        along, across, c, s = row[k], row[k + 1], row[k + 2], row[k + 3]
+    for along, across, c, s, rx, ry in row[MOMENTA:].reshape(-1, 6):
         square = (mu[0] * along) ** 2 + (mu[1] * across) ** 2 + (top * slip) ** 2
-        scale = load / math.sqrt(square)
+        scale = law.load / math.sqrt(square)
         for d in range(3):
             # f = -mu^2 v scale, and its derivatives by mu_along and mu_across
             fa, fc = mu[0] * mu[0] * along, mu[1] * mu[1] * across
@@ -214,7 +222,8 @@ def friction_slopes(row, mu, law, force):
                     fa += 2.0 * mu[0] * along
                 else:
                     fc += 2.0 * mu[1] * across
-            fx, fy = -scale * (c * fa - s * fc), -scale * (s * fa + c * fc)
+            fx = -scale * (c * fa - s * fc)
+            fy = -scale * (s * fa + c * fc)
             force[d, 0] += fx
             force[d, 1] += fy
-            force[d, 2] += (row[k + 4] * fy - row[k + 5] * fx) / gyration
+            force[d, 2] += (rx * fy - ry * fx) / law.gyration

@@ -4,8 +4,8 @@ They are the pictures of docs/snake.md and docs/snake_optimise.md, which `make i
 Steering and the change of ground are runs of the reference simulator; the costs of gaits come from
 the model of ideal.py, in which the joints follow the gait exactly.
 
-Colours, SMOOTH and SHOWN may be changed. GROUND, EFFORT, WAVES, AMPLITUDES and FREQUENCIES stay,
-for the pages state them.
+Colours, SMOOTHING_TIME and SHOWN_TIME may be changed. GROUND, EFFORT, WAVES, AMPLITUDES and
+FREQUENCIES stay, for the pages state them.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # ticks of the axis of costs, 1, 2 and 5 a decade
 # Number of waves of the gaits of these curves: about that of the optima of docs/snake_optimise.md.
 WAVES = 1.7
-SMOOTH = 0.5  # s: time over which a speed is averaged
+SMOOTHING_TIME = 0.5  # s: time over which a speed is averaged
 # s: duration of the run over the change of ground, the scenario's change and what follows.
-SHOWN = 11.0
+SHOWN_TIME = 11.0
 
 
 class Watch(Observer):
@@ -130,14 +130,14 @@ def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, count: int
 def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
     """Write the picture of a change of ground: speed and friction that the controller estimates."""
     path = folder / "change_of_ground.svg"
-    setup = _setup("change_of_ground", (f"duration={SHOWN!r}", *changes))
+    setup = _setup("change_of_ground", (f"duration={SHOWN_TIME!r}", *changes))
     controller = make_controller(setup)
     assert isinstance(controller, AdaptiveController)
     watch = Watch(controller)
     adaptive = run_setup(setup, make_simulator(setup), (watch,), controller)
     spec = setup.scenario.controller
     kept = serpenoid_of(spec["amplitude"], spec["frequency"], spec["waves"])
-    _, stayed = _ran("change_of_ground", (f"duration={SHOWN!r}", kept, *changes))
+    _, stayed = _ran("change_of_ground", (f"duration={SHOWN_TIME!r}", kept, *changes))
     findings = {finding.kind: finding.time for finding in controller.findings}
     time, *mu = np.array(watch.rows).T
     with picture(path, (7.5, 5.2), nrows=2, sharex=True) as (above, below):
@@ -173,11 +173,11 @@ def _model() -> IdealModel:
 
 
 def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
-    """Return times [s], and the speed of the centre of mass averaged over `SMOOTH` there [m/s]."""
-    ticks = round(SMOOTH / setup.scenario.control_period)
+    """Return times [s], and speeds of the centre of mass averaged over `SMOOTHING_TIME` [m/s]."""
+    ticks = round(SMOOTHING_TIME / setup.scenario.control_period)
     centre, _ = body_motion(setup, trajectory)
-    speed = np.linalg.norm(centre[ticks:] - centre[:-ticks], axis=1) / SMOOTH
-    return trajectory.time[ticks:] - 0.5 * SMOOTH, speed
+    speed = np.linalg.norm(centre[ticks:] - centre[:-ticks], axis=1) / SMOOTHING_TIME
+    return trajectory.time[ticks:] - 0.5 * SMOOTHING_TIME, speed
 
 
 def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence[float]) -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array, MetresPerSecond, Quantity
@@ -42,6 +42,23 @@ MAX_PERIODS = 40
 # gait.
 SLOW = 0.01
 STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is stable up to 2.78
+# Indices of the sums over a motion: integral of the mean heading [rad s], work sum |tau qd| [J],
+# and largest effort so far [N m].
+HEADING, WORK, PEAK = 0, 1, 2
+
+
+class Wave(NamedTuple):
+    """The serpenoid of a gait, as the kernels take it (`snake.model.gaits.serpenoid`).
+
+    Attributes:
+        amplitude: A [rad].
+        rate: 2 pi f [rad/s].
+        lag: between neighbouring joints [rad].
+    """
+
+    amplitude: float
+    rate: float
+    lag: float
 
 
 @kernel
@@ -52,26 +69,26 @@ def base_slope(body, base, time, wave, friction, points, q, qd, qdd, tau, slope)
         body: (a, b, m, J) of a link.
         base: centre of mass p, mean heading Th, and their rates [p, Th, v, Th'] (6,).
         time: [s].
-        wave: amplitude [rad], rate 2 pi f [rad/s] and lag [rad] of the serpenoid.
+        wave: of the joints, as `Wave`.
         friction, points: of the ground, as in `snake.model.ground.ground_forces`.
         q, qd, qdd: filled with the shape (n,) [rad, rad/s, rad/s^2].
         tau: filled with the efforts (n,) [N m].
         slope: filled with the derivative of `base` (6,).
     """
     n = q.shape[0] + 1
-    serpenoid(time, wave[0], wave[1], wave[2], 0.0, 0.0, q, qd, qdd)
-    th = np.full(n, base[2])
-    w = np.full(n, base[5])
+    serpenoid(time, wave.amplitude, wave.rate, wave.lag, 0.0, 0.0, q, qd, qdd)
+    x, _, mean_heading, vx, vy, mean_rate = base
+    th = np.full(n, mean_heading)
+    w = np.full(n, mean_rate)
     set_differences(th, q)
     set_differences(w, qd)
-    fx = np.empty(n)
-    fy = np.empty(n)
-    moment = np.empty(n)
+    fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
     c, s = np.cos(th), np.sin(th)
-    ground_forces(body, c, s, base[0], base[3], base[4], w, friction, points, fx, fy, moment)
+    ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment)
+    _, _, m, _ = body
     slope[:3] = base[3:]
-    slope[3] = fx.sum() / (n * body[2])
-    slope[4] = fy.sum() / (n * body[2])
+    slope[3] = fx.sum() / (n * m)
+    slope[4] = fy.sum() / (n * m)
     slope[5] = inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau)
 
 
@@ -85,8 +102,7 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
         time: at the start [s].
         h, steps: length [s] and number of the steps.
         joints: number n of joints.
-        sums: integral of the mean heading [rad s], work sum |tau qd| [J], and largest effort so far
-            [N m]; updated in place (3,).
+        sums: HEADING, WORK and PEAK, updated in place (3,).
     """
     q, qd, qdd, tau = np.empty(joints), np.empty(joints), np.empty(joints), np.empty(joints)
     slope, stage, end = np.empty(6), base.copy(), base.copy()
@@ -96,9 +112,9 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
             stage_time = time + step * h + offset
             base_slope(body, stage, stage_time, wave, friction, points, q, qd, qdd, tau, slope)
             if k == 0:
-                sums[0] += h * base[2]
-                sums[1] += h * np.abs(tau * qd).sum()
-                sums[2] = max(sums[2], np.abs(tau).max())
+                sums[HEADING] += h * base[2]
+                sums[WORK] += h * np.abs(tau * qd).sum()
+                sums[PEAK] = max(sums[PEAK], np.abs(tau).max())
             rk4_stage(k, h, base, slope, stage, end)
         base[:] = end
         stage[:] = end
@@ -120,8 +136,8 @@ def clearance(body, wave, phases, joints):
     x, y = np.zeros(n), np.zeros(n)
     smallest = np.inf
     for phase in range(phases):
-        time = phase / phases * 2.0 * math.pi / abs(wave[1])
-        serpenoid(time, wave[0], wave[1], wave[2], 0.0, 0.0, q, qd, qdd)
+        time = phase / phases * 2.0 * math.pi / abs(wave.rate)
+        serpenoid(time, wave.amplitude, wave.rate, wave.lag, 0.0, 0.0, q, qd, qdd)
         heading = 0.0
         for j in range(n - 2, -1, -1):
             x[j] = x[j + 1] + b * math.cos(heading)
@@ -230,16 +246,15 @@ class IdealModel:
         decay = self.friction.slip_speed / (mu * self.parameters.gravity) if mu > 0 else np.inf
         return max(MIN_STEPS, math.ceil(period / min(MAX_STEP, STIFFNESS * decay)))
 
-    def _wave(self, gait: Gait) -> Array:
-        """Return amplitude [rad], rate [rad/s] and lag [rad] of a gait (3,)."""
-        rate = 2.0 * math.pi * gait.frequency
+    def _wave(self, gait: Gait) -> Wave:
+        """Return the wave of a gait."""
         lag = 2.0 * math.pi * gait.waves / self.parameters.joints
-        return np.array([gait.amplitude, rate, lag])
+        return Wave(gait.amplitude, 2.0 * math.pi * gait.frequency, lag)
 
     def _figures(self, moved: Array, sums: Array, period: float) -> Figures:
         """Return the figures of a period, from the change of the base (6,) and the sums (3,)."""
-        heading = float(sums[0]) / period
+        heading = float(sums[HEADING]) / period
         forward = float(moved[0] * math.cos(heading) + moved[1] * math.sin(heading))
         weight = self.parameters.mass * self.parameters.gravity
-        cost = float(sums[1]) / (weight * abs(forward)) if forward else math.inf
-        return Figures(forward / period, float(sums[2]), cost)
+        cost = float(sums[WORK]) / (weight * abs(forward)) if forward else math.inf
+        return Figures(forward / period, float(sums[PEAK]), cost)

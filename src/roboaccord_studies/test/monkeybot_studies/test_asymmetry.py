@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from monkeybot.gaits.gait import wrap
 from monkeybots import REPORT
-from roboaccord_studies.monkeybot.find import TILT, find_gaits, random_starts
+from roboaccord_studies.monkeybot.find import TILT_SPREAD, find_gaits, random_starts
 from roboaccord_studies.monkeybot.kinds import CLOCKED, PASSIVE
 from roboaccord_studies.monkeybot.orbits import shipped_gait
 from roboaccord_studies.monkeybot.symmetry import asymmetry
@@ -52,7 +52,7 @@ def test_gaits_with_a_flight_have_no_swing_to_compare():
 def test_starts_from_anywhere_have_level_hands_and_the_elbow_on_either_side():
     starts = random_starts(CLOCKED, {"period": 0.9, "torque": 1.0}, 200, 3, anywhere=True)
     level = starts[:, 0] + 0.5 * starts[:, 1] + 0.5 * np.pi
-    assert np.abs(wrap(level)).max() <= 0.5 * TILT + 1e-12
+    assert np.abs(wrap(level)).max() <= 0.5 * TILT_SPREAD + 1e-12
     above = np.cos(starts[:, 0]) < 0.0
     assert 0.3 < above.mean() < 0.7
 

@@ -77,8 +77,7 @@ class VelocityController(ABC):
             self._approach(target.twist[:2], state.time - self._time)
         self._time = state.time
         # Peripheral speeds of the rollers (2,) [m/s], then their torques.
-        nu = self._speeds @ self._velocity
-        efforts = self._loops.efforts(state.time, state.qd[:2], nu)
+        efforts = self._loops.efforts(state.time, state.qd[:2], self._speeds @ self._velocity)
         return Command(np.concatenate([efforts, self._carrier_efforts]))
 
     def _approach(self, goal: Array, step: float) -> None:

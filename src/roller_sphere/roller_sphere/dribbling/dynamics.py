@@ -21,7 +21,7 @@ which follows from the pressing force F, the roller's weight and its inertia:
 `advance` takes the steps. For each, `configure` computes a `Configuration` with J, G and
 directions, `assemble` M and the forces, and `solve_step` the change of rates. A step is of second
 order and L-stable. Positions are five numbers: x and y of the ball, x and y of the carrier's middle
-[m], and its yaw [rad].
+[m], and its yaw [rad]. The constants below name the indices.
 
 Friction may be changed in model/contact.py, `fill_friction`. test_roller_newton_euler compares
 accelerations and loads with Newton's and Euler's equations for the URDF, to round-off;
@@ -39,8 +39,10 @@ from roboaccord.numerics import cholesky, cross, kernel
 
 from roller_sphere.model.contact import dot, fill_friction
 
-RATES = 8  # entries of y: omega (3), rollers (2), carrier_x, carrier_y and carrier_yaw
-ROLLER, CARRIER, YAW = 3, 5, 7  # indices of the first roller, of carrier_x and of carrier_yaw in y
+RATES = 8  # entries of y: omega (3), rollers (2), carrier's x', y' and psi'
+ROLLER, CARRIER, YAW = 3, 5, 7  # indices in y of the first roller's speed, of x' and of psi'
+BALL_AT, CARRIER_AT, YAW_AT = 0, 2, 4  # indices in the positions of either x, and of the yaw
+TURNS = 5  # rates that are integrated to turns: those of ball and rollers, which come first in y
 # Passes of a step: the second has loads and accelerations at its middle, the third refines them. In
 # 3 s of `dribble` the largest offset of the ball is 0.28 mm off with two, 0.015 mm with three
 # (measured against six).
@@ -117,8 +119,7 @@ def advance(geometry, bodies, drive, positions, y, held, step, turns):
                 configuration, _ = configure(geometry, positions, middle, held)
             system = assemble(geometry, bodies, configuration, drive, held, middle, change, step)
             solve_step(system, step, change)
-        for j in range(5):
-            turns[index, j] = step * (y[j] + 0.5 * change[j])
+        turns[index] = step * (y[:TURNS] + 0.5 * change[:TURNS])
         y += change
         move(positions, y, geometry.radius, 0.5 * step)
     return lost
@@ -135,10 +136,9 @@ def mass_matrix(geometry, bodies, positions, y, held):
 @kernel
 def move(positions, y, radius, step):
     """Advance the positions by a step [s] at constant rates; `radius` is the ball's [m]."""
-    positions[0] += step * radius * y[1]
-    positions[1] -= step * radius * y[0]
-    for j in range(3):
-        positions[2 + j] += step * y[CARRIER + j]
+    positions[BALL_AT] += step * radius * y[1]
+    positions[BALL_AT + 1] -= step * radius * y[0]
+    positions[CARRIER_AT:] += step * y[CARRIER:]
 
 
 @kernel
@@ -151,8 +151,10 @@ def configure(geometry, positions, y, held):
     J, G, k = np.zeros((2, 3, RATES)), np.zeros((2, 3, RATES)), np.zeros((2, RATES))
     bias, u, n = np.zeros((2, 3)), np.empty((2, 3)), np.empty((2, 3))
     configuration = Configuration(J, G, k, bias, u, n)
-    c, s = math.cos(positions[4]), math.sin(positions[4])
-    dx, dy = positions[0] - positions[2], positions[1] - positions[3]
+    c, s = math.cos(positions[YAW_AT]), math.sin(positions[YAW_AT])
+    # Ball relative to the carrier's middle, in the world frame.
+    dx = positions[BALL_AT] - positions[CARRIER_AT]
+    dy = positions[BALL_AT + 1] - positions[CARRIER_AT + 1]
     offset, at = np.zeros(3), np.empty(3)
     axis, rho = np.empty(3), np.empty(3)
     # Offset of the ball from its nominal place, in the carrier's frame.
@@ -163,21 +165,19 @@ def configure(geometry, positions, y, held):
         is_reached = place_roller(geometry, i, offset, at) and is_reached
         if not held:
             stop = geometry.radius + geometry.roller_radius - geometry.stroke
-            for d in range(3):
-                at[d] = stop * geometry.slides[i, d]
+            at[:] = stop * geometry.slides[i]
             at[0] += geometry.ball_ahead
         to_world(c, s, at, rho)
         to_world(c, s, geometry.slides[i], n[i])
         to_world(c, s, geometry.axes[i], axis)
         # Direction from the ball's centre to the roller's.
         u[i, 0], u[i, 1], u[i, 2] = rho[0] - dx, rho[1] - dy, rho[2]
-        size = math.sqrt(dot(u[i], u[i]))
-        for d in range(3):
-            u[i, d] /= size
+        u[i] /= math.sqrt(dot(u[i], u[i]))
+        # Velocity of the roller's centre by the carrier's motion: V + psi' z x rho.
         J[i, 0, CARRIER] = J[i, 1, CARRIER + 1] = 1.0
         J[i, 0, YAW], J[i, 1, YAW] = -rho[1], rho[0]
         # Centripetal acceleration of the carrier's turn.
-        bias[i, 0], bias[i, 1] = -y[YAW] * y[YAW] * rho[0], -y[YAW] * y[YAW] * rho[1]
+        bias[i, :2] = -y[YAW] * y[YAW] * rho[:2]
         if held:
             add_contact(geometry, i, axis, y, configuration)
     return configuration, is_reached
@@ -194,8 +194,7 @@ def place_roller(geometry, i, offset, at):
     projected = dot(direction, offset)
     square = projected * projected - dot(offset, offset) + reach * reach
     distance = projected + math.sqrt(max(square, 0.0))  # R - s_i
-    for d in range(3):
-        at[d] = distance * direction[d]
+    at[:] = distance * direction
     at[0] += geometry.ball_ahead
     return square > 0.0 and abs(reach - distance) <= geometry.stroke
 
@@ -225,8 +224,7 @@ def add_contact(geometry, i, axis, y, configuration):
     for j in range(RATES):
         for d in range(3):
             k[j] += (J[d, j] - rolling[d, j]) * u[d] / facing
-        for d in range(3):
-            J[d, j] -= k[j] * n[d]
+        J[:, j] -= k[j] * n
     # Slide's rate; squared speed of the roller's centre relative to the ball's; bias along u. The
     # derivative of contact gives the slide's acceleration at constant rates.
     rate, relative, normal_bias = dot(k, y), 0.0, 0.0
@@ -235,21 +233,17 @@ def add_contact(geometry, i, axis, y, configuration):
     for d in range(3):
         relative += dot(J[d] - rolling[d], y) ** 2
         normal_bias += bias[d] * u[d]
-    for d in range(3):
-        bias[d] -= (normal_bias + relative / (r + r_roller)) / facing * n[d]
-        for j in range(RATES):
-            G[d, j] = rolling[d, j] - J[d, j]
+    bias -= (normal_bias + relative / (r + r_roller)) / facing * n
+    G[:] = rolling - J
     # Slip of the surfaces: omega x r u of the ball, and the roller's own turn and yaw.
     unit, arm = np.zeros(3), np.empty(3)
     for d in range(3):
         unit[:] = 0.0
         unit[d] = r
         cross(unit, u, arm)
-        for e in range(3):
-            G[e, d] += arm[e]
+        G[:, d] += arm
     cross(axis, u, arm)
-    for e in range(3):
-        G[e, ROLLER + i] += r_roller * arm[e]
+    G[:, ROLLER + i] += r_roller * arm
     G[0, YAW] -= r_roller * u[1]
     G[1, YAW] += r_roller * u[0]
 
@@ -323,12 +317,11 @@ def solve_step(system, step, change):
     L-stable, so friction may be arbitrarily stiff.
     """
     M, slope, pull = system
-    L = M - GAMMA * step * slope
+    L = M - GAMMA * step * slope  # replaced by its Cholesky factor
     cholesky.factor(L, L)
     first, second = pull.copy(), pull.copy()
     cholesky.solve(L, first)
     for i in range(RATES):
         second[i] += (1.0 - GAMMA) * step * dot(slope[i], first)
     cholesky.solve(L, second)
-    for i in range(RATES):
-        change[i] = step * ((1.0 - GAMMA) * first[i] + GAMMA * second[i])
+    change[:] = step * ((1.0 - GAMMA) * first + GAMMA * second)

@@ -28,7 +28,7 @@ from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quat
 from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference
 
-from roller_sphere.dribbling.dynamics import RATES, Bodies, advance, mass_matrix
+from roller_sphere.dribbling.dynamics import RATES, TURNS, Bodies, advance, mass_matrix
 from roller_sphere.model.contact import Friction
 from roller_sphere.model.hold import ball_offsets, geometry_of, is_held
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -39,6 +39,7 @@ STAGE_MASS = 0.01
 # kg m^2; moment of inertia of a roller's holder, as in the URDF: 0.05 kg at 14 mm from its axis
 HOLDER_INERTIA = 1e-5
 BALL_RATES = 3  # rates of the ball, which come before those of the joints in y
+ROLLERS, CARRIER, YAW = slice(0, 2), slice(2, 4), 4  # of the joints; CARRIER has its x and y
 UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis, world frame
 
 
@@ -62,12 +63,17 @@ class DribbleReference(Reference):
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
         self._geometry = geometry_of(p)
-        mass, fixed = p.roller_mass + p.holder_mass, fixed_masses(p)
-        law = friction.viscous, friction.dry / p.press_force, friction.slip_speed
-        self._bodies = Bodies(p.press_force, mass, p.roller_inertia, p.gravity, fixed, law)
+        self._bodies = Bodies(
+            press_force=p.press_force,
+            mass=p.roller_mass + p.holder_mass,
+            roller_inertia=p.roller_inertia,
+            gravity=p.gravity,
+            fixed=fixed_masses(p),
+            friction=(friction.viscous, friction.dry / p.press_force, friction.slip_speed),
+        )
         self._rates, self._positions, self._is_held = np.zeros(RATES), np.zeros(5), True
         # Turns of the ball (3) and the rollers (2) in each physics step of a control period [rad].
-        self._turns = np.zeros((1, 5))
+        self._turns = np.zeros((1, TURNS))
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -75,23 +81,24 @@ class DribbleReference(Reference):
         p = self.parameters
         self._rates = rates_of(state)
         # The joints are measured from the start; the carrier's middle starts `ball_ahead` behind.
-        carrier = state.q[2:4] - np.array([p.ball_ahead, 0.0])
-        self._positions = np.array([*state.position[:2], *carrier, state.q[4]])
+        carrier = state.q[CARRIER] - np.array([p.ball_ahead, 0.0])
+        self._positions = np.array([*state.position[:2], *carrier, state.q[YAW]])
         self._is_held = bool(is_held(p, ball_offsets(p, state.q, state.position)))
-        self._now = self._complete(state, state.orientation, state.q[:2])
+        self._now = self._complete(state, state.orientation, state.q[ROLLERS])
 
     def _place(self, state: RobotState) -> None:
+        """Begin at a state whose positions do not matter."""
         self._now, self._rates = state, rates_of(state)
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Advance by a control period; an event is noted when the ball is lost."""
         if len(self._turns) != self._steps:
-            self._turns = np.zeros((self._steps, 5))
-        geometry, bodies = self._geometry, self._bodies
+            self._turns = np.zeros((self._steps, TURNS))
         # The effort acts on rollers and carrier, not the ball. Positions and rates change in place.
         drive = np.concatenate([np.zeros(BALL_RATES), self._effort])
-        positions, rates, turns = self._positions, self._rates, self._turns
+        positions, rates, step = self._positions, self._rates, self.physics_step
         lost_step = advance(
-            geometry, bodies, drive, positions, rates, self._is_held, self.physics_step, turns
+            self._geometry, self._bodies, drive, positions, rates, self._is_held, step, self._turns
         )
         before, orientation = self._now, self._now.orientation
         if lost_step >= 0:
@@ -100,11 +107,12 @@ class DribbleReference(Reference):
             self._events.append(Event(time, "ball_lost", "base_link"))
         # Compose the ball's small turns; the rollers' angles add up.
         for turn in self._turns:
-            orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
-        rollers = before.q[:2] + self._turns[:, 3:].sum(axis=0)
+            orientation = quaternion_product(turn_quaternion(turn[:BALL_RATES]), orientation)
+        rollers = before.q[ROLLERS] + self._turns[:, BALL_RATES:].sum(axis=0)
         self._now = self._complete(replace(before, effort=self._effort), orientation, rollers)
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint by a large inertia in M, or release it."""
         diagonal = BALL_RATES + joint, BALL_RATES + joint  # entry of the joint in M
         unlocked = fixed_masses(self.parameters)[diagonal]
         self._bodies.fixed[diagonal] = LOCK_INERTIA if locked else unlocked
@@ -116,8 +124,12 @@ class DribbleReference(Reference):
         """
         M = mass_matrix(self._geometry, self._bodies, self._positions, self._rates, self._is_held)
         change = np.linalg.solve(M, np.eye(RATES)[BALL_RATES + joint])
-        rolling = self.parameters.radius * np.array([change[1], -change[0], 0.0])
-        return Acceleration(np.concatenate([rolling, change[:3]]), change[3:])
+        spin = change[:BALL_RATES]
+        return Acceleration(np.concatenate([self._rolling(spin), spin]), change[BALL_RATES:])
+
+    def _rolling(self, spin: Array) -> Array:
+        """Return the velocity r omega x z (3,) of a rolling ball, by its angular velocity (3,)."""
+        return np.array([spin[1], -spin[0], 0.0]) * float(self.parameters.radius)
 
     def _complete(self, state: RobotState, orientation: Array, rollers: Array) -> RobotState:
         """Return a state with the present rates and positions.
@@ -127,29 +139,28 @@ class DribbleReference(Reference):
             orientation: quaternion x y z w of the ball (4,).
             rollers: angles of both rollers (2,) [rad].
         """
-        p, y, positions = self.parameters, self._rates, self._positions
-        rotation = quaternion_matrix(orientation)
-        velocity = p.radius * np.array([y[1], -y[0], 0.0])  # v = r omega x z
-        carrier = positions[2:4] + np.array([p.ball_ahead, 0.0])
+        p, rotation = self.parameters, quaternion_matrix(orientation)
+        spin = self._rates[:BALL_RATES]
+        ball_x, ball_y, carrier_x, carrier_y, yaw = self._positions
         return replace(
             state,
             time=self._time,
-            q=np.array([*rollers, *carrier, positions[4]]),
-            qd=y[BALL_RATES:].copy(),
-            position=np.array([*positions[:2], p.radius]),
+            q=np.array([*rollers, carrier_x + p.ball_ahead, carrier_y, yaw]),
+            qd=self._rates[BALL_RATES:].copy(),
+            position=np.array([ball_x, ball_y, p.radius]),
             orientation=orientation,
-            twist=np.concatenate([velocity @ rotation, y[:BALL_RATES] @ rotation]),
+            twist=np.concatenate([self._rolling(spin) @ rotation, spin @ rotation]),
         )
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact: the ball falls freely."""
         p, fixed = self.parameters, self._bodies.fixed
         joints = accelerations_without_contact(p, fixed, state, effort)
         return Acceleration(np.concatenate([-p.gravity * UP, np.zeros(3)]), joints)
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
-        stages = {f"stage_{axis}_link": STAGE_MASS for axis in "xy"}
-        return {**self.parameters.masses, **stages}
+        return {**self.parameters.masses, "stage_x_link": STAGE_MASS, "stage_y_link": STAGE_MASS}
 
 
 def rates_of(state: RobotState) -> Array:
@@ -165,9 +176,10 @@ def fixed_masses(parameters: RollerSphereParameters) -> Array:
     p = parameters
     # Inertia of the ball about its contact point with the ground (parallel axes).
     rolling = p.ball_inertia + p.ball_mass * p.radius**2
+    rollers = [p.roller_inertia, p.roller_inertia]
     carrier = [p.carrier_mass + 2.0 * STAGE_MASS, p.carrier_mass + STAGE_MASS]
     yaw = p.carrier_inertia + 2.0 * (p.roller_inertia + HOLDER_INERTIA)
-    return np.diag([rolling, rolling, p.ball_inertia, *[p.roller_inertia] * 2, *carrier, yaw])
+    return np.diag([rolling, rolling, p.ball_inertia, *rollers, *carrier, yaw])
 
 
 def accelerations_without_contact(
@@ -185,25 +197,26 @@ def accelerations_without_contact(
         effort: torques of the rollers and forces and torque of the carrier (5,).
     """
     p, mass = parameters, parameters.roller_mass + parameters.holder_mass
-    rotation, yaw_rate = yaw_matrix(state.q[4]), float(state.qd[4])
+    rotation, yaw_rate = yaw_matrix(state.q[YAW]), float(state.qd[YAW])
     # Slide directions, roller axes and roller centres, in the world frame from the carrier.
     normals, axes = p.rig.normals @ rotation.T, -p.rig.axes @ rotation.T
     centres = (p.radius + p.roller_radius) * normals + rotation @ np.array([p.ball_ahead, 0.0, 0.0])
-    # Rows: rollers 0 and 1, carrier x 2, y 3 and yaw 4, slides 5 and 6.
-    yaw = 4
-    M = np.zeros((7, 7))
-    M[:5, :5] = fixed[RATES - 5 :, RATES - 5 :]
+    # Rows: the five joints, then both slides.
+    joints = len(effort)
+    M = np.zeros((joints + 2, joints + 2))
+    M[:joints, :joints] = fixed[BALL_RATES:, BALL_RATES:]
     forces = np.concatenate([effort, np.zeros(2)])
-    for i, (n, a, rho) in enumerate(zip(normals, axes, centres)):
+    for i, (n, axis, rho) in enumerate(zip(normals, axes, centres)):
         # Jacobian of the roller's centre: the carrier moves and turns it, the slide lets it out.
-        J = np.zeros((3, 7))
-        J[:2, 2:4] = np.eye(2)
-        J[:, yaw], J[:, 5 + i] = np.cross(UP, rho), -n
+        J = np.zeros((3, len(M)))
+        J[:2, CARRIER] = np.eye(2)
+        J[:, YAW] = np.cross(UP, rho)
+        J[:, joints + i] = -n
         M += mass * J.T @ J
         # The carrier's yaw turns the roller about its own axis, too.
-        M[i, yaw] += p.roller_inertia * a[2]
-        M[yaw, i] += p.roller_inertia * a[2]
+        M[i, YAW] += p.roller_inertia * axis[2]
+        M[YAW, i] += p.roller_inertia * axis[2]
         # Centripetal acceleration psi'^2 z x (z x rho), and weight.
         centripetal = yaw_rate * yaw_rate * np.cross(UP, np.cross(UP, rho))
         forces -= mass * J.T @ (centripetal + p.gravity * UP)
-    return np.asarray(np.linalg.solve(M, forces)[:5])
+    return np.asarray(np.linalg.solve(M, forces)[:joints])

@@ -49,8 +49,7 @@ def geometry_of(parameters: RollerSphereParameters) -> Geometry:
     """Return the geometry of a robot."""
     p, rig = parameters, parameters.rig
     slides, axes = np.ascontiguousarray(rig.normals), np.ascontiguousarray(-rig.axes)
-    stroke = STROKE * p.roller_radius
-    return Geometry(p.radius, p.roller_radius, p.ball_ahead, stroke, slides, axes)
+    return Geometry(p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius, slides, axes)
 
 
 def in_carrier_frame(yaw: Array | float, vectors: Array) -> Array:

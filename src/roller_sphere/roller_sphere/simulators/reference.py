@@ -65,8 +65,7 @@ def advance_in_bearing(G, mass, friction, x, drive, step, turns):
     root_mass = np.sqrt(mass)
     force = np.empty(6)
     slope = np.zeros((6, 6))
-    phi1 = np.empty(5)
-    phi2 = np.empty(5)
+    phi1, phi2 = np.empty(5), np.empty(5)
     for k in range(len(turns)):
         slip = G @ x
         # Friction at both contacts and its slope, then x' and its Jacobian, both weighted.

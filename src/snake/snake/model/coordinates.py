@@ -7,7 +7,7 @@ The model's state is y = [p, th, v, w], (2N + 4,), for a chain of N = n + 1 link
     y[n + 3:n + 5]     v, the velocity of the centre of mass [m/s]
     y[n + 5:2n + 6]    w, the rates of the headings [rad/s]
 
-In the kernels, where n is the number of links, th begins at index 2, v at n + 2, and w at n + 4.
+The kernels `headings`, `velocities` and `heading_rates` return views of these parts.
 
 A state of the workspace (`RobotState`) has joint angles and rates instead, and the pose and twist
 of `base_link`, the tail. `PlanarSnake` converts one into the other, for simulator and controllers.
@@ -29,6 +29,45 @@ from snake.model.parameters import SnakeParameters
 
 
 @kernel
+def headings(y):
+    """Return th, a view of y: the headings of the links (N,) [rad]."""
+    return y[2 : y.shape[0] // 2]
+
+
+@kernel
+def velocities(y):
+    """Return v and w, a view of y: the second half, derivatives of the first (N + 2,)."""
+    return y[y.shape[0] // 2 :]
+
+
+@kernel
+def heading_rates(y):
+    """Return w, a view of y: the rates of the headings (N,) [rad/s]."""
+    return y[y.shape[0] // 2 + 2 :]
+
+
+@kernel
+def joint_angle(y, j):
+    """Return the angle of joint j, between the headings of links j and j + 1 [rad]."""
+    return headings(y)[j] - headings(y)[j + 1]
+
+
+@kernel
+def joint_rate(y, j):
+    """Return the rate of joint j [rad/s]."""
+    return heading_rates(y)[j] - heading_rates(y)[j + 1]
+
+
+@kernel
+def largest_angle(y):
+    """Return the largest angle of any joint, in either direction [rad]."""
+    largest = 0.0
+    for j in range(headings(y).shape[0] - 1):
+        largest = max(largest, abs(joint_angle(y, j)))
+    return largest
+
+
+@kernel
 def sums_from_tail(body, y):
     """Return sums over the links of their position and velocity relative to the tail's centre.
 
@@ -40,18 +79,18 @@ def sums_from_tail(body, y):
         the sums of x, y [m] and of the velocities along x and y [m/s].
     """
     a, b, _, _ = body
-    n = y.shape[0] // 2 - 2
-    heading, rate = y[n + 1], y[2 * n + 3]
+    th, w = headings(y), heading_rates(y)
+    heading, rate = th[-1], w[-1]
     c, s = math.cos(heading), math.sin(heading)
     # Position (px, py) and velocity (vx, vy) of a link, from the tail to the head, and their sums.
     px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
     sum_px, sum_py, sum_vx, sum_vy = 0.0, 0.0, 0.0, 0.0
-    for j in range(n - 2, -1, -1):
+    for j in range(th.shape[0] - 2, -1, -1):
         px += b * c
         py += b * s
         vx -= b * s * rate
         vy += b * c * rate
-        heading, rate = y[2 + j], y[n + 4 + j]
+        heading, rate = th[j], w[j]
         c, s = math.cos(heading), math.sin(heading)
         px += a * c
         py += a * s
@@ -77,24 +116,22 @@ def pack(body, q, qd, position, orientation, twist, y):
         y: filled.
     """
     n = q.shape[0] + 1
+    centre, th, v, w = y[:2], headings(y), velocities(y)[:2], heading_rates(y)
     # Heading and rate of the tail, about the vertical, then of the other links.
-    z, w = orientation[2], orientation[3]
-    sine = 2.0 * (w * z + orientation[0] * orientation[1])
-    cosine = 1.0 - 2.0 * (orientation[1] ** 2 + z * z)
-    heading = math.atan2(sine, cosine)
-    y[n + 1], y[2 * n + 3] = heading, twist[5]
+    qx, qy, qz, qw = orientation
+    heading = math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy**2 + qz * qz))
+    th[-1] = heading
+    w[-1] = twist[5]
     for j in range(n - 2, -1, -1):
-        y[2 + j] = y[3 + j] + q[j]
-        y[n + 4 + j] = y[n + 5 + j] + qd[j]
+        th[j] = th[j + 1] + q[j]
+        w[j] = w[j + 1] + qd[j]
     # The centre of mass, which is the mean over the links.
     c, s = math.cos(heading), math.sin(heading)
-    tail_vx = c * twist[0] - s * twist[1]
-    tail_vy = s * twist[0] + c * twist[1]
     sum_px, sum_py, sum_vx, sum_vy = sums_from_tail(body, y)
-    y[0] = position[0] + sum_px / n
-    y[1] = position[1] + sum_py / n
-    y[n + 2] = tail_vx + sum_vx / n
-    y[n + 3] = tail_vy + sum_vy / n
+    centre[0] = position[0] + sum_px / n
+    centre[1] = position[1] + sum_py / n
+    v[0] = c * twist[0] - s * twist[1] + sum_vx / n
+    v[1] = s * twist[0] + c * twist[1] + sum_vy / n
 
 
 @kernel
@@ -111,22 +148,23 @@ def unpack(body, y, q, qd, position, orientation, twist):
     Arguments are those of `pack`. Components outside the plane, such as the height, stay unchanged.
     """
     n = q.shape[0] + 1
+    centre, v = y[:2], velocities(y)[:2]
     for j in range(n - 1):
-        q[j] = y[2 + j] - y[3 + j]
-        qd[j] = y[n + 4 + j] - y[n + 5 + j]
+        q[j] = joint_angle(y, j)
+        qd[j] = joint_rate(y, j)
     # The tail, from the mean over the links; its velocity is turned into its own frame.
     sum_px, sum_py, sum_vx, sum_vy = sums_from_tail(body, y)
-    vx = y[n + 2] - sum_vx / n
-    vy = y[n + 3] - sum_vy / n
-    position[0] = y[0] - sum_px / n
-    position[1] = y[1] - sum_py / n
-    heading = y[n + 1]
+    vx = v[0] - sum_vx / n
+    vy = v[1] - sum_vy / n
+    position[0] = centre[0] - sum_px / n
+    position[1] = centre[1] - sum_py / n
+    heading = headings(y)[-1]
     c, s = math.cos(heading), math.sin(heading)
     orientation[2] = math.sin(0.5 * heading)
     orientation[3] = math.cos(0.5 * heading)
     twist[0] = c * vx + s * vy
     twist[1] = c * vy - s * vx
-    twist[5] = y[2 * n + 3]
+    twist[5] = heading_rates(y)[-1]
 
 
 @kernel
@@ -159,7 +197,7 @@ class PlanarSnake:
     def bearing(self, state: RobotState) -> tuple[float, float, float]:
         """Return the centre of mass x, y [m] and the mean heading of the links [rad]."""
         y = self.pack(state)
-        return float(y[0]), float(y[1]), float(y[2 : self.parameters.links + 2].mean())
+        return float(y[0]), float(y[1]), float(headings(y).mean())
 
     def pack_motion(self, t: Trajectory) -> Array:
         """Return y of each sample of a motion (k, 2N + 4)."""

@@ -28,38 +28,70 @@ at 0. The order of the arithmetic must stay, since hashes of runs depend on ever
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from roboaccord.numerics import kernel
 
+from snake.model.coordinates import heading_rates, headings, velocities
 from snake.model.ground import ground_forces
 from snake.model.kinematics import cosines
 
 
+class Block(NamedTuple):
+    """Entries of a symmetric 2 x 2 block of the matrix, or of the inverse of one."""
+
+    xx: float
+    xy: float
+    yy: float
+
+
+class Row(NamedTuple):
+    """Row of one joint in the system for the joint forces.
+
+    Attributes:
+        xx, xy, yy: diagonal block, with the neighbours that are eliminated; its inverse in a pivot.
+        x, y: components of the right-hand side [m/s^2].
+    """
+
+    xx: float
+    xy: float
+    yy: float
+    x: float
+    y: float
+
+
+NO_BLOCK = Block(0.0, 0.0, 0.0)
+NO_ROW = Row(0.0, 0.0, 0.0, 0.0, 0.0)  # pivot beyond the first and the last joint
+
+
 @kernel
-def joint_block(body, c, s, gx, gy, torque, j):
-    """Return xx, xy, yy of the diagonal block D_j of a joint, and x, y of its right-hand side.
+def joint_row(body, c, s, gx, gy, torque, j):
+    """Return the row of joint j before elimination: diagonal block D_j, and right-hand side.
 
     The block is 2 / m + a^2 / J n_j n_j' + b^2 / J n_(j+1) n_(j+1)', and the right-hand side
     g_j + a T_j / J n_j + b T_(j+1) / J n_(j+1), with the torques T on both links.
     """
     a, b, m, J = body
-    cj, sj, ck, sk = c[j], s[j], c[j + 1], s[j + 1]
+    k = j + 1  # the link behind the joint
     a2, b2 = a * a / J, b * b / J
-    xx = 2.0 / m + a2 * sj * sj + b2 * sk * sk
-    xy = -a2 * sj * cj - b2 * sk * ck
-    yy = 2.0 / m + a2 * cj * cj + b2 * ck * ck
-    ta, tb = a / J * torque[j], b / J * torque[j + 1]
-    return xx, xy, yy, gx[j] - ta * sj - tb * sk, gy[j] + ta * cj + tb * ck
+    xx = 2.0 / m + a2 * s[j] * s[j] + b2 * s[k] * s[k]
+    xy = -a2 * s[j] * c[j] - b2 * s[k] * c[k]
+    yy = 2.0 / m + a2 * c[j] * c[j] + b2 * c[k] * c[k]
+    ta, tb = a / J * torque[j], b / J * torque[k]
+    x = gx[j] - ta * s[j] - tb * s[k]
+    y = gy[j] + ta * c[j] + tb * c[k]
+    return Row(xx, xy, yy, x, y)
 
 
 @kernel
 def link_block(body, c, s):
-    """Return xx, xy and yy of the block O between the two joints of a link: a b / J n n' - 1 / m.
+    """Return the block O between the two joints of a link: a b / J n n' - 1 / m.
 
     `c` and `s` are the cosine and the sine of the link's heading.
     """
     a, b, m, J = body
     ab = a * b / J
-    return ab * s * s - 1.0 / m, -ab * s * c, ab * c * c - 1.0 / m
+    return Block(ab * s * s - 1.0 / m, -ab * s * c, ab * c * c - 1.0 / m)
 
 
 @kernel
@@ -67,35 +99,34 @@ def eliminate(row, link, pivot):
     """Eliminate the neighbouring joint from a joint's row: D - O I O, r - O I h.
 
     Args:
-        row: xx, xy, yy of D and x, y of r, as `joint_block` returns them.
-        link: xx, xy, yy of O, as `link_block` returns them, of the link between the two joints.
-        pivot: xx, xy, yy of I, the inverse of the neighbour's block, and x, y of its right-hand
-            side h, as `invert` returns them.
+        row: D and r of the joint.
+        link: O of the link between the two joints (`link_block`).
+        pivot: I and h of the neighbour (`invert`).
     """
-    xx, xy, yy, rx, ry = row
-    oxx, oxy, oyy = link
-    ixx, ixy, iyy, hx, hy = pivot
     # P = O I, which is not symmetric
-    pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
-    pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
-    xx -= pxx * oxx + pxy * oxy
-    xy -= pxx * oxy + pxy * oyy
-    yy -= pyx * oxy + pyy * oyy
-    return xx, xy, yy, rx - (pxx * hx + pxy * hy), ry - (pyx * hx + pyy * hy)
+    pxx = link.xx * pivot.xx + link.xy * pivot.xy
+    pxy = link.xx * pivot.xy + link.xy * pivot.yy
+    pyx = link.xy * pivot.xx + link.yy * pivot.xy
+    pyy = link.xy * pivot.xy + link.yy * pivot.yy
+    xx = row.xx - (pxx * link.xx + pxy * link.xy)
+    xy = row.xy - (pxx * link.xy + pxy * link.yy)
+    yy = row.yy - (pyx * link.xy + pyy * link.yy)
+    x = row.x - (pxx * pivot.x + pxy * pivot.y)
+    y = row.y - (pyx * pivot.x + pyy * pivot.y)
+    return Row(xx, xy, yy, x, y)
 
 
 @kernel
 def invert(row):
-    """Return the pivot of a row: xx, xy, yy of its block's inverse, and x, y of its right side."""
-    xx, xy, yy, rx, ry = row
-    det = 1.0 / (xx * yy - xy * xy)
-    return yy * det, -xy * det, xx * det, rx, ry
+    """Return the pivot of a row: the inverse of its block, and its right-hand side."""
+    det = 1.0 / (row.xx * row.yy - row.xy * row.xy)
+    return Row(row.yy * det, -row.xy * det, row.xx * det, row.x, row.y)
 
 
 @kernel
 def pivot_of(pivots, j):
-    """Return the pivot of joint j from the array of pivots (5, N)."""
-    return pivots[0, j], pivots[1, j], pivots[2, j], pivots[3, j], pivots[4, j]
+    """Return the pivot of joint j, column j of the array of pivots (5, N)."""
+    return Row(pivots[0, j], pivots[1, j], pivots[2, j], pivots[3, j], pivots[4, j])
 
 
 @kernel
@@ -107,10 +138,9 @@ def joint_force(pivot, link, x, y):
         link: O of the link that the joint shares with its neighbour.
         x, y: force l in the neighbour, which is known already.
     """
-    ixx, ixy, iyy, hx, hy = pivot
-    oxx, oxy, oyy = link
-    rx, ry = hx - (oxx * x + oxy * y), hy - (oxy * x + oyy * y)
-    return ixx * rx + ixy * ry, ixy * rx + iyy * ry
+    rx = pivot.x - (link.xx * x + link.xy * y)
+    ry = pivot.y - (link.xy * x + link.yy * y)
+    return pivot.xx * rx + pivot.xy * ry, pivot.xy * rx + pivot.yy * ry
 
 
 @kernel
@@ -132,26 +162,24 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
         pivots: scratch (5, N).
         acc: filled (N,) [rad/s^2].
     """
-    a, b, _, J = body
     last = c.shape[0] - 2
     middle = (last + 1) // 2
-    none = (0.0, 0.0, 0.0)
-    head = tail = (0.0, 0.0, 0.0, 0.0, 0.0)
+    head = tail = NO_ROW  # pivots of the last joints that were eliminated from either end
     # Elimination, from the head by joint i and from the tail by joint k.
     for i in range(middle):
         k = last - i
-        row = joint_block(body, c, s, gx, gy, torque, i)
+        row = joint_row(body, c, s, gx, gy, torque, i)
         head = invert(eliminate(row, link_block(body, c[i], s[i]), head))
         if k > middle:
-            row = joint_block(body, c, s, gx, gy, torque, k)
+            row = joint_row(body, c, s, gx, gy, torque, k)
             tail = invert(eliminate(row, link_block(body, c[k + 1], s[k + 1]), tail))
-        for d in range(5):
-            pivots[d, i], pivots[d, k] = head[d], tail[d]
+        for field in range(5):
+            pivots[field, i], pivots[field, k] = head[field], tail[field]
     # The joint in the middle, with both of its neighbours eliminated.
-    row = joint_block(body, c, s, gx, gy, torque, middle)
+    row = joint_row(body, c, s, gx, gy, torque, middle)
     row = eliminate(row, link_block(body, c[middle], s[middle]), head)
     row = eliminate(row, link_block(body, c[middle + 1], s[middle + 1]), tail)
-    x, y = joint_force(invert(row), none, 0.0, 0.0)
+    x, y = joint_force(invert(row), NO_BLOCK, 0.0, 0.0)
     gx[middle], gy[middle] = x, y
     # Back-substitution: (x, y) is the force of joint j towards the head, (u, v) that of joint k
     # towards the tail.
@@ -163,12 +191,20 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
         if k <= last:
             u, v = joint_force(pivot_of(pivots, k), link_block(body, c[k], s[k]), u, v)
             gx[k], gy[k] = u, v
-    # Angular accelerations, link by link from the head; (x, y) is the force in the joint ahead.
+    turn_links(body, c, s, gx, gy, torque, acc)
+
+
+@kernel
+def turn_links(body, c, s, lx, ly, torque, acc):
+    """Fill `acc` (N,) with th'' [rad/s^2] for joint forces lx, ly (N - 1,) [N] and torques (N,)."""
+    a, b, _, J = body
+    # Link by link from the head; (x, y) is the force in the joint ahead, then in the one behind.
     x, y = 0.0, 0.0
-    for j in range(last + 2):
+    n = c.shape[0]
+    for j in range(n):
         moment = torque[j] - b * (c[j] * y - s[j] * x)
-        if j <= last:
-            x, y = gx[j], gy[j]
+        if j < n - 1:
+            x, y = lx[j], ly[j]
             moment -= a * (c[j] * y - s[j] * x)
         acc[j] = 1.0 / J * moment
 
@@ -216,13 +252,12 @@ def accelerations(body, y, tau, friction, points, work, acc):
         work: scratch (12, N), whose first two rows are filled with the cosines and sines of th.
         acc: filled.
     """
-    n = tau.shape[0] + 1
-    th, vx, vy, w = y[2 : n + 2], y[n + 2], y[n + 3], y[n + 4 :]
     c, s, fx, fy, torque = work[0], work[1], work[2], work[3], work[4]
-    cosines(th, c, s)
-    ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, torque)
+    v, w = velocities(y)[:2], heading_rates(y)
+    cosines(headings(y), c, s)
+    ground_forces(body, c, s, y[0], v[0], v[1], w, friction, points, fx, fy, torque)
     # An effort turns the link ahead of its joint forward, and the link behind it backward.
-    for j in range(n - 1):
+    for j in range(tau.shape[0]):
         torque[j] += tau[j]
         torque[j + 1] -= tau[j]
     respond(body, c, s, w, fx, fy, torque, work[5:], acc)

@@ -109,8 +109,7 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     """
     n, count = c.shape[0], points.shape[0]
     if count == 0:
-        for i in range(n):
-            fx[i], fy[i], moment[i] = 0.0, 0.0, 0.0
+        fx[:], fy[:], moment[:] = 0.0, 0.0, 0.0
         return
     mu_along, mu_across, load = friction.mu_along, friction.mu_across, friction.load / count
     pyramid, slip_speed = friction.pyramid, friction.slip_speed
@@ -125,12 +124,9 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     for i in range(n):
         along = c[i] * fx[i] + s[i] * fy[i]
         across = c[i] * fy[i] - s[i] * fx[i]
-        force_along = 0.0
-        force_across = 0.0
-        torque = 0.0
+        force_along, force_across, torque = 0.0, 0.0, 0.0
         for k in range(count):
-            px = points[k, 0]
-            py = points[k, 1]
+            px, py = points[k, 0], points[k, 1]
             if varies:
                 mu_along, mu_across, load = mu[i, 0], mu[i, 1], loads[i, k]
             slip_along, slip_across = along - w[i] * py, across + w[i] * px

@@ -43,10 +43,8 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
     """
     a, b, _, _ = body
     n = c.shape[0]
-    lx[n - 1] = 0.0
-    ly[n - 1] = 0.0
-    mean_x = 0.0
-    mean_y = 0.0
+    lx[n - 1], ly[n - 1] = 0.0, 0.0
+    mean_x, mean_y = 0.0, 0.0
     for j in range(n - 2, -1, -1):
         lx[j] = lx[j + 1] - a * s[j] * w[j] - b * s[j + 1] * w[j + 1]
         ly[j] = ly[j + 1] + a * c[j] * w[j] + b * c[j + 1] * w[j + 1]
@@ -62,8 +60,7 @@ def link_positions(body, c, s, x, y, px, py):
     """Fill px, py (N,) with the positions of the links' centres [m]; x, y is the centre of mass."""
     a, b, _, _ = body
     n = c.shape[0]
-    px[n - 1] = 0.0
-    py[n - 1] = 0.0
+    px[n - 1], py[n - 1] = 0.0, 0.0
     for j in range(n - 2, -1, -1):
         px[j] = px[j + 1] + a * c[j] + b * c[j + 1]
         py[j] = py[j + 1] + a * s[j] + b * s[j + 1]

@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 
+from snake.model.coordinates import heading_rates, headings, joint_angle, joint_rate
 from snake.model.dynamics import solve_headings
 
 FROZEN = 2  # value of `side` for a joint that is held in both directions
@@ -46,8 +47,7 @@ def joint_response(body, c, s, joint, size, response):
     """
     work = np.zeros((8, c.shape[0]))
     torque = work[0]
-    torque[joint] = size
-    torque[joint + 1] = -size
+    torque[joint], torque[joint + 1] = size, -size
     solve_headings(body, c, s, work[1], work[2], torque, work[3:], response)
 
 
@@ -123,10 +123,8 @@ def impact(body, y, side):
     Returns:
         the impulse of each stop (n,) [N m s].
     """
-    n = side.shape[0] + 1
-    c = np.cos(y[2 : n + 2])
-    s = np.sin(y[2 : n + 2])
-    return apply_stops(body, c, s, y[n + 4 :], side)
+    th = headings(y)
+    return apply_stops(body, np.cos(th), np.sin(th), heading_rates(y), side)
 
 
 @kernel
@@ -151,13 +149,12 @@ def update_sides(y, limit, side):
     STILL. It touches a stop when it is within TOUCH of the limit [rad] and does not move
     inwards. It hits the stop if it still moves outwards there.
     """
-    n = side.shape[0] + 1
     hit = False
-    for j in range(n - 1):
+    for j in range(side.shape[0]):
         if side[j] == FROZEN:
             continue
-        angle = y[2 + j] - y[3 + j]
-        rate = y[n + 4 + j] - y[n + 5 + j]
+        angle = joint_angle(y, j)
+        rate = joint_rate(y, j)
         if side[j] != 0 and (side[j] * angle < limit - TOUCH or side[j] * rate < -STILL):
             side[j] = 0
         if side[j] == 0:
@@ -170,11 +167,11 @@ def update_sides(y, limit, side):
 
 
 @kernel
-def first_violation(y0, y1, h, limit, side):
+def first_violation(before, after, h, limit, side):
     """Find the joint that passes its stop first in a step, by `passing_fraction` of each joint.
 
     Args:
-        y0, y1: states at the start and the end of the step (2N + 4,).
+        before, after: states at the start and the end of the step (2N + 4,).
         h: length of the step [s].
         limit: joint limit [rad].
         side: of every joint (n,); a joint that rests at its stop counts only beyond ASTRAY.
@@ -183,22 +180,19 @@ def first_violation(y0, y1, h, limit, side):
         the joint, -1 for none; the side at which it passes, +1 or -1; and the part of the step
         after which it does, 2 for none.
     """
-    n = side.shape[0] + 1
-    first_fraction = 2.0
-    first_joint = -1
-    first_side = 0
-    for j in range(n - 1):
+    first_joint, first_side, first_fraction = -1, 0, 2.0
+    for j in range(side.shape[0]):
         if side[j] == FROZEN:
             continue
-        q1 = y1[2 + j] - y1[3 + j]
-        outward = 1 if q1 > 0 else -1
-        if not outward * q1 > limit + (TOUCH if side[j] == 0 else ASTRAY):
+        end_angle = joint_angle(after, j)
+        outward = 1 if end_angle > 0 else -1
+        if not outward * end_angle > limit + (TOUCH if side[j] == 0 else ASTRAY):
             continue
         # Angles, and rates times h, at both ends, with the sign for which the stop is at +limit.
-        q0 = outward * (y0[2 + j] - y0[3 + j])
-        d0 = outward * (y0[n + 4 + j] - y0[n + 5 + j]) * h
-        d1 = outward * (y1[n + 4 + j] - y1[n + 5 + j]) * h
-        q1 = outward * q1
+        q0 = outward * joint_angle(before, j)
+        q1 = outward * end_angle
+        d0 = outward * joint_rate(before, j) * h
+        d1 = outward * joint_rate(after, j) * h
         fraction = passing_fraction(q0, d0, q1, d1, limit)
         if fraction < first_fraction:
             first_fraction, first_joint, first_side = fraction, j, outward
@@ -241,14 +235,13 @@ def excess(y, limit, nearer, beyond):
     Returns:
         the largest angle of a joint beyond its stop, negative if all are within [rad].
     """
-    n = y.shape[0] // 2 - 2
     worst = -limit
-    beyond[n - 1] = 0.0
-    for j in range(n - 2, -1, -1):
+    beyond[-1] = 0.0
+    for j in range(nearer.shape[0] - 1, -1, -1):
         if nearer[j] == FROZEN:
             beyond[j] = beyond[j + 1]
             continue
-        angle = y[2 + j] - y[3 + j]
+        angle = joint_angle(y, j)
         nearer[j] = 1 if angle > 0 else -1
         beyond[j] = beyond[j + 1] + angle - nearer[j] * limit
         worst = max(worst, abs(angle) - limit)

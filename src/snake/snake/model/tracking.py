@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.numerics import kernel
 
-from snake.model.coordinates import pack
+from snake.model.coordinates import heading_rates, headings, pack, velocities
 from snake.model.ground import ground_forces
 from snake.model.kinematics import cosines, link_positions, set_mean
 
@@ -38,8 +38,7 @@ def centre_accelerations(body, c, s, w, acc, ax, ay):
     """
     a, b, _, _ = body
     n = c.shape[0]
-    ax[n - 1] = 0.0
-    ay[n - 1] = 0.0
+    ax[n - 1], ay[n - 1] = 0.0, 0.0
     for j in range(n - 2, -1, -1):
         k = j + 1
         wj2, wk2 = w[j] * w[j], w[k] * w[k]
@@ -88,9 +87,7 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     common_acc = missing_moment / inertia
     mean_x, mean_y = sum_x / n, sum_y / n
     # Newton's and Euler's equations, link by link: force (lx, ly) and effort of joint j.
-    lx = 0.0
-    ly = 0.0
-    effort = 0.0
+    lx, ly, effort = 0.0, 0.0, 0.0
     for j in range(n - 1):
         x_before, y_before = lx, ly
         lx += m * (ax[j] - common_acc * ry[j]) + mean_x - fx[j]
@@ -110,14 +107,14 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
     would grow along the body. `friction` and `points` are those of the ground (`ground`).
     """
     n = q.shape[0] + 1
-    th, w = y[2 : n + 2].copy(), y[n + 4 :].copy()
+    th, w = headings(y).copy(), heading_rates(y).copy()
     c, s = np.empty(n), np.empty(n)
     fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
     set_differences(th, q)
     set_differences(w, qd)
-    vx, vy = y[n + 2], y[n + 3]
+    v = velocities(y)[:2]
     cosines(th, c, s)
-    ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, moment)
+    ground_forces(body, c, s, y[0], v[0], v[1], w, friction, points, fx, fy, moment)
     inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau)
 
 

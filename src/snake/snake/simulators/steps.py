@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel, rk4_stage
 
-from snake.model import stops
+from snake.model import coordinates, stops
 from snake.model.dynamics import accelerations
 from snake.model.ground import GroundFriction
 
@@ -106,18 +106,17 @@ def glide(model, rows, tau, h, counts, record):
     work = np.empty((12, tau.shape[1] + 1))
     for i in range(rows.shape[0]):
         y, steps_taken[i] = rows[i], 0
-        outcome[i, 0], outcome[i, 1] = largest_angle(y), 0.0
-        for j in range(tau.shape[1]):
-            record.impacts[i, j, 0], record.impacts[i, j, 1] = 0.0, 0.0
-            if record.sides[i, j] != 0:
-                outcome[i, 0] = np.inf  # this motion is left to `advance`
+        outcome[i, 0], outcome[i, 1] = coordinates.largest_angle(y), 0.0
+        record.impacts[i] = 0.0
+        if record.sides[i].any():
+            outcome[i, 0] = np.inf  # this motion is left to `advance`
         while steps_taken[i] < counts[i] and outcome[i, 0] < nearly_touching:
             stage[:] = y
             end[:] = y
             for k in range(4):
                 free_derivative(model, stage, tau[i], work, slope)
                 rk4_stage(k, h, y, slope, stage, end)
-            outcome[i, 0] = largest_angle(end)
+            outcome[i, 0] = coordinates.largest_angle(end)
             if outcome[i, 0] < nearly_touching:
                 steps_taken[i] += 1
                 y[:] = end
@@ -156,21 +155,19 @@ def advance(model, y, tau, h, first, steps, side, impacts):
             violation = stops.first_violation(y, after, remaining, model.limit, side)
             attempts += 1
             if violation[0] < 0:  # no joint passes its stop
-                y[:] = after
                 remaining = 0.0
             elif attempts > MAX_IMPACTS:
                 # Neighbouring joints can hit their stops in turn ever faster, without end.
                 after, energy = step_inside_stops(model, y, tau, remaining, side)
                 lost += energy
-                y[:] = after
                 remaining = 0.0
             else:  # go on to the next impact
                 after, offset = locate(model, y, after, tau, remaining, violation, side)
-                y[:] = after
                 remaining -= offset
                 if remaining < SHORTEST:
                     remaining = 0.0
-    return largest_angle(y), lost
+            y[:] = after
+    return coordinates.largest_angle(y), lost
 
 
 @kernel
@@ -187,14 +184,14 @@ def apply_impacts(model, y, side, time, impacts, lost):
     Returns:
         `lost` with the energy that these impacts dissipate [J].
     """
-    n = side.shape[0] + 1
-    for _ in range(n):
+    n, rates = side.shape[0], coordinates.heading_rates(y)
+    for _ in range(n + 1):
         if not stops.update_sides(y, model.limit, side):
             break
-        rates_before = y[n + 4 :].copy()
+        rates_before = rates.copy()
         impulse = stops.impact(model.body, y, side)
-        lost += stops.dissipated_energy(impulse * side, rates_before, y[n + 4 :])
-        for j in range(n - 1):
+        lost += stops.dissipated_energy(impulse * side, rates_before, rates)
+        for j in range(n):
             if impulse[j] > 0.0:
                 if impacts[j, 1] == 0.0:
                     impacts[j, 0] = time
@@ -220,20 +217,17 @@ def locate(model, y, after, tau, remaining, violation, side):
     Returns:
         the state at that instant, and the time from the start of the interval to it [s].
     """
-    n = side.shape[0] + 1
     joint, sign, fraction = violation
     offset = fraction * remaining
     for _ in range(SECANT_STEPS):
         after = rk4(model, y, tau, offset, side)
-        other, other_sign, other_fraction = stops.first_violation(
-            y, after, offset, model.limit, side
-        )
+        other, other_sign, part = stops.first_violation(y, after, offset, model.limit, side)
         if other >= 0 and other != joint:
             joint, sign = other, other_sign
-            offset *= other_fraction
+            offset *= part
             continue
-        gap = model.limit - sign * (after[2 + joint] - after[3 + joint])
-        rate = sign * (after[n + 4 + joint] - after[n + 5 + joint])
+        gap = model.limit - sign * coordinates.joint_angle(after, joint)
+        rate = sign * coordinates.joint_rate(after, joint)
         if abs(gap) < 0.1 * stops.TOUCH or rate <= stops.STILL:
             break
         offset = min(max(offset + gap / rate, 0.0), remaining)
@@ -253,14 +247,13 @@ def step_inside_stops(model, y, tau, h, side):
     Returns:
         y after h [s], and the energy that the impulses dissipate [J].
     """
-    n = side.shape[0] + 1
-    c = np.cos(y[2 : n + 2])
-    s = np.sin(y[2 : n + 2])
-    nearer = side.copy()
-    beyond = np.empty(n)
+    n = side.shape[0]
+    c, s = np.cos(coordinates.headings(y)), np.sin(coordinates.headings(y))
+    nearer, resting = side.copy(), side.copy()
+    beyond = np.empty(n + 1)
     start = y.copy()
-    resting = side.copy()
-    impulses = np.zeros(n - 1)
+    start_rates = coordinates.heading_rates(start)
+    impulses = np.zeros(n)
     after = y
     for iteration in range(STEP_INSIDE_ITERATIONS):
         after = rk4(model, start, tau, h, resting)
@@ -269,14 +262,14 @@ def step_inside_stops(model, y, tau, h, side):
         beyond_before = beyond.copy()
         push = stops.apply_stops(model.body, c, s, beyond, nearer)
         if iteration == STEP_INSIDE_ITERATIONS - 1:
-            after[2 : n + 2] += beyond - beyond_before
+            coordinates.headings(after)[:] += beyond - beyond_before
             break
-        start[n + 4 :] += (beyond - beyond_before) / h
-        for j in range(n - 1):
+        start_rates += (beyond - beyond_before) / h
+        for j in range(n):
             impulses[j] += push[j] * nearer[j] / h
-            if resting[j] * (start[n + 4 + j] - start[n + 5 + j]) < -stops.STILL:
+            if resting[j] * coordinates.joint_rate(start, j) < -stops.STILL:
                 resting[j] = 0
-    return after, stops.dissipated_energy(impulses, y[n + 4 :], start[n + 4 :])
+    return after, stops.dissipated_energy(impulses, coordinates.heading_rates(y), start_rates)
 
 
 @kernel
@@ -296,27 +289,17 @@ def derivative(model, y, tau, side, work, dy):
 
     `work` is the scratch array (12, N) of `dynamics.accelerations`.
     """
-    n = tau.shape[0] + 1
     free_derivative(model, y, tau, work, dy)
-    for j in range(n - 1):
-        if side[j] != 0:
-            stops.apply_stops(model.body, work[0], work[1], dy[n + 4 :], side)
-            break
+    if side.any():
+        c, s = work[0], work[1]
+        stops.apply_stops(model.body, c, s, coordinates.heading_rates(dy), side)
 
 
 @kernel
 def free_derivative(model, y, tau, work, dy):
     """Fill dy of y, (2N + 4,), without stops; `work` (12, N) is that of `accelerations`."""
-    n = tau.shape[0] + 1
-    for i in range(n + 2):
-        dy[i] = y[n + 2 + i]
-    accelerations(model.body, y, tau, model.friction, model.points, work, dy[n + 2 :])
-
-
-@kernel
-def largest_angle(y):
-    """Return the largest angle of any joint [rad]."""
-    n, largest = y.shape[0] // 2 - 2, 0.0
-    for j in range(n - 1):
-        largest = max(largest, abs(y[2 + j] - y[3 + j]))
-    return largest
+    rates = coordinates.velocities(y)
+    dy[: rates.shape[0]] = rates
+    accelerations(
+        model.body, y, tau, model.friction, model.points, work, coordinates.velocities(dy)
+    )

@@ -32,6 +32,7 @@ import numpy as np
 from roboaccord.contract import CFM
 from roboaccord.numerics import kernel, solve_in_box
 
+from snake.model import coordinates
 from snake.model.dynamics import accelerations, respond
 from snake.model.ground import coefficients_and_loads
 from snake.model.kinematics import link_positions, link_velocities
@@ -54,94 +55,119 @@ def advance(model, y, tau, h, steps, side):
     Returns:
         the largest angle of any joint at the end [rad], and the energy lost at the stops [J].
     """
-    # The rows of J are two for each contact point, along and across, and then one for each joint.
-    body, points = model.body, model.points
-    n, count = (y.shape[0] - 4) // 2, points.shape[0]
-    first_joint = 2 * n * count  # the first of the joints' rows
-    rows = first_joint + n - 1
-    u = y[n + 2 :]
-    work, acc = np.empty((12, n)), np.empty(n + 2)
-    mu, loads = np.empty((n, 2)), np.empty((n, count))
-    du = np.zeros((rows, n + 2))  # M^-1 J', by rows
-    delassus = np.zeros((rows, rows))  # J M^-1 J'
-    low, high, impulse = np.empty(rows), np.empty(rows), np.empty(rows)
-    speed, speed_before = np.empty(rows), np.empty(rows)
-    stop_rate = np.empty(n - 1)
-    is_active = np.ones(rows, np.bool_)  # whether a row acts in this step
-    ax, ay = np.empty(n), np.empty(n)
     lost = 0.0
     for _ in range(steps):
-        # Accelerations without contact points, for friction comes as impulses; and the bounds.
-        angle = y[2 : n + 1] - y[3 : n + 2]
-        accelerations(body, y, tau, model.friction, points[:0], work, acc)
-        c, s = work[0], work[1]
-        coefficients_and_loads(body, c, s, y[0], model.friction, points, mu, loads)
-        bound_friction(h, mu, loads, low, high)
-        bound_stops(h, angle, model.limit, side, low[first_joint:], high[first_joint:], stop_rate)
-        # Velocities without impulses. Until the end of the step u[:2] is the velocity of the centre
-        # of mass that belongs to the motion of `base_link` described above.
-        row_speeds(body, c, s, u, points, speed_before)
-        centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
-        u += h * acc
-        u[0] += h * ax[-1]
-        u[1] += h * ay[-1]
-        row_speeds(body, c, s, u, points, speed)
-        speed[first_joint:] -= stop_rate
-        for row in range(first_joint, rows):  # frozen joints have a stop rate of 0
-            is_at_stop = stop_rate[row - first_joint] == 0.0
-            is_active[row] = is_at_stop or not _stays_inside(high[row], speed[row])
-        # Impulses of all rows that act, and the velocities after them.
-        for row in range(rows):
-            if is_active[row]:
-                response(body, c, s, points, row, du[row])
-                row_speeds(body, c, s, du[row], points, delassus[row])
-        solve_rows(delassus, speed, low, high, is_active, side, impulse)
-        speed += impulse @ delassus
-        speed[first_joint:] += stop_rate
-        u += impulse @ du
-        for row in range(first_joint, rows):
-            lost -= 0.5 * impulse[row] * (speed_before[row] + speed[row])
-        move_base_link(body, c, s, h, y)
-    return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost
+        lost = take_step(model, y, tau, h, side, lost)
+    return coordinates.largest_angle(y), lost
 
 
 @kernel
-def bound_friction(h, mu, loads, low, high):
+def take_step(model, y, tau, h, side, lost):
+    """Advance y in place by a step of h [s]; arguments are those of `advance`.
+
+    Returns:
+        `lost`, the energy lost at the stops before, with that of this step [J].
+    """
+    body, points = model.body, model.points
+    # The rows of J are two for each contact point, along and across, and then one for each joint.
+    n = side.shape[0] + 1
+    first_joint = 2 * n * points.shape[0]  # the first of the joints' rows
+    rows = first_joint + n - 1
+    # Accelerations without contact points, for friction comes as impulses; and the bounds.
+    work, acc = np.empty((12, n)), np.empty(n + 2)
+    accelerations(body, y, tau, model.friction, points[:0], work, acc)
+    c, s = work[0], work[1]  # of the headings at the start of the step
+    low, high, stop_rate = np.empty(rows), np.empty(rows), np.empty(n - 1)
+    bound_friction(model, c, s, y[0], h, low, high)
+    bound_stops(h, y, model.limit, side, low[first_joint:], high[first_joint:], stop_rate)
+    # Slips and rates of the rows without impulses.
+    u = coordinates.velocities(y)
+    speed_before, speed = np.empty(rows), np.empty(rows)
+    row_speeds(body, c, s, u, points, speed_before)
+    # Without impulses; until the end of the step u[:2] is the velocity of the centre of mass that
+    # belongs to the motion of `base_link` described above.
+    ax, ay = np.empty(n), np.empty(n)
+    centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
+    u += h * acc
+    u[0] += h * ax[-1]
+    u[1] += h * ay[-1]
+    row_speeds(body, c, s, u, points, speed)
+    speed[first_joint:] -= stop_rate
+    is_active = np.ones(rows, np.bool_)  # whether a row acts in this step
+    # A joint acts if it is at its stop or would pass it; a frozen one has a stop rate of 0. `speed`
+    # is now the rate minus that at which it would just reach the stop; `high` is 0 for the upper
+    # stop, whose impulse can only be negative, and infinite for the lower one.
+    for row in range(first_joint, rows):
+        is_at_stop = stop_rate[row - first_joint] == 0.0
+        stays_inside = speed[row] <= 0.0 if high[row] == 0.0 else speed[row] >= 0.0
+        is_active[row] = is_at_stop or not stays_inside
+    # Impulses of all rows that act, and the velocities after them.
+    du = np.zeros((rows, n + 2))  # M^-1 J', by rows
+    delassus = np.zeros((rows, rows))  # J M^-1 J'
+    for active in np.flatnonzero(is_active):
+        response(body, c, s, points, active, du[active])
+        row_speeds(body, c, s, du[active], points, delassus[active])
+    impulse = np.empty(rows)
+    solve_rows(delassus, speed, low, high, is_active, side, impulse)
+    speed += impulse @ delassus
+    speed[first_joint:] += stop_rate
+    u += impulse @ du
+    for row in range(first_joint, rows):
+        lost -= 0.5 * impulse[row] * (speed_before[row] + speed[row])
+    move_base_link(body, c, s, h, y)
+    return lost
+
+
+@kernel
+def bound_friction(model, c, s, x, h, low, high):
     """Fill `low` and `high` of the points' rows with minus and plus the friction h mu N [N s].
 
     Args:
+        model: as `steps.StepModel`.
+        c, s: cosines and sines of the headings (N,).
+        x: of the centre of mass, where the ground may change [m].
         h: length of a step [s].
-        mu: coefficients along and across each link (N, 2).
-        loads: load of each of the k points of a link (N, k) [N].
-        low, high: bounds of all rows, of which the first 2 N k are filled.
+        low, high: bounds of all rows, of which those of the points are filled.
     """
-    n, count = loads.shape
+    n, count = c.shape[0], model.points.shape[0]
+    mu, loads = np.empty((n, 2)), np.empty((n, count))
+    coefficients_and_loads(model.body, c, s, x, model.friction, model.points, mu, loads)
     for row in range(2 * n * count):
-        i, k = row // 2 // count, row // 2 % count
-        high[row] = h * mu[i, row % 2] * loads[i, k]
+        link, point, direction = point_of(row, count)
+        high[row] = h * mu[link, direction] * loads[link, point]
         low[row] = -high[row]
 
 
 @kernel
-def bound_stops(h, angle, limit, side, low, high, stop_rate):
+def point_of(row, count):
+    """Return link, point and direction of a point's row: 0 along the link, 1 across it.
+
+    `count` is the number of contact points of a link.
+    """
+    return row // 2 // count, row // 2 % count, row % 2
+
+
+@kernel
+def bound_stops(h, y, limit, side, low, high, stop_rate):
     """Fill the bounds of the joints' rows: a joint may go to its nearer stop, and no farther.
 
     Args:
         h: length of a step [s].
-        angle: of each joint (N - 1,) [rad].
+        y: state (2N + 4,).
         limit: joint limit [rad].
         side: FROZEN for a joint that is held in both directions (N - 1,).
         low, high: filled with the bounds of the impulse (N - 1,) [N m s].
         stop_rate: filled with the rate at which each joint would just reach its nearer stop in the
             step, 0 for a frozen joint (N - 1,) [rad/s].
     """
-    for j in range(len(angle)):
+    for j in range(len(side)):
+        angle = coordinates.joint_angle(y, j)
         if side[j] == FROZEN:
             low[j], high[j], stop_rate[j] = -np.inf, np.inf, 0.0
-        elif angle[j] > 0.0:
-            low[j], high[j], stop_rate[j] = -np.inf, 0.0, max((limit - angle[j]) / h, 0.0)
+        elif angle > 0.0:
+            low[j], high[j], stop_rate[j] = -np.inf, 0.0, max((limit - angle) / h, 0.0)
         else:
-            low[j], high[j], stop_rate[j] = 0.0, np.inf, min(-(limit + angle[j]) / h, 0.0)
+            low[j], high[j], stop_rate[j] = 0.0, np.inf, min(-(limit + angle) / h, 0.0)
 
 
 @kernel
@@ -152,18 +178,19 @@ def move_base_link(body, c, s, h, y):
     cosines and sines of the headings before (N,).
     """
     n = c.shape[0]
-    u = y[n + 2 :]
+    th, v, w = coordinates.headings(y), coordinates.velocities(y)[:2], coordinates.heading_rates(y)
     vx, vy, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    link_velocities(body, c, s, u[0], u[1], u[2:], vx, vy)
+    link_velocities(body, c, s, v[0], v[1], w, vx, vy)
     link_positions(body, c, s, y[0], y[1], px, py)
     tail_x, tail_y = px[-1] + h * vx[-1], py[-1] + h * vy[-1]
     tail_vx, tail_vy = vx[-1], vy[-1]
-    y[2 : n + 2] += h * u[2:]
-    c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
-    link_velocities(body, c, s, 0.0, 0.0, u[2:], vx, vy)
+    th += h * w
+    c, s = np.cos(th), np.sin(th)
+    # With the centre of mass at the origin and at rest: the tail relative to it.
+    link_velocities(body, c, s, 0.0, 0.0, w, vx, vy)
     link_positions(body, c, s, 0.0, 0.0, px, py)
     y[0], y[1] = tail_x - px[-1], tail_y - py[-1]
-    u[0], u[1] = tail_vx - vx[-1], tail_vy - vy[-1]
+    v[0], v[1] = tail_vx - vx[-1], tail_vy - vy[-1]
 
 
 @kernel
@@ -196,8 +223,8 @@ def response(body, c, s, points, row, du):
     work = np.zeros((11, n))
     fx, fy, torque, zero_rates = work[0], work[1], work[2], work[3]
     if row < 2 * n * count:
-        i, k = row // 2 // count, row // 2 % count
-        if row % 2 == 0:
+        i, k, direction = point_of(row, count)
+        if direction == 0:
             fx[i], fy[i], torque[i] = c[i], s[i], -points[k, 1]
         else:
             fx[i], fy[i], torque[i] = -s[i], c[i], points[k, 0]
@@ -205,16 +232,6 @@ def response(body, c, s, points, row, du):
         j = row - 2 * n * count
         torque[j], torque[j + 1] = 1.0, -1.0
     respond(body, c, s, zero_rates, fx, fy, torque, work[4:], du)
-
-
-@kernel
-def _stays_inside(high, speed):
-    """Return whether a joint stays inside its nearer stop.
-
-    `speed` is its rate minus the rate at which it would just reach the stop; `high` is 0 for the
-    upper stop, whose impulse can only be negative, and infinite for the lower one.
-    """
-    return speed <= 0.0 if high == 0.0 else speed >= 0.0
 
 
 @kernel

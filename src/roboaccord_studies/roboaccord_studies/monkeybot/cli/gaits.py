@@ -26,7 +26,7 @@ from roboaccord_studies.monkeybot.lqr import closed_loop_multipliers, gait_with_
 from roboaccord_studies.monkeybot.orbits import Orbit, shipped_data
 
 # Standard deviations of the starts [rad, rad/s], and number of steps, for the basin: a tenth of
-# what a walk may end with (rollouts.NEAR).
+# what a walk may end with (rollouts.SURVIVAL_DISTANCE).
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100
 # Columns of the printed table: fields of Shipped.
 MOTION = ("orbit.period", "orbit.stride", "orbit.drop", "orbit.work")

@@ -34,7 +34,7 @@ KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by n
 BELIEF, RESTARTED = 0, -1  # indices of the two filters of the current belief
 ALTERNATIVES = slice(1, -1)  # indices of the 14 filters in which one joint is of another kind
 # s; nothing is reported for this time after a start, until the filters have settled (SQUARE_TIME).
-BLIND = 0.3
+BLIND_TIME = 0.3
 SNAPSHOT_AGE = 0.5  # s; age of the unknowns that a restarted filter begins with
 # Number of snapshots of the unknowns that are kept within SNAPSHOT_AGE: a restarted filter then
 # begins at most a fifth of that age too late. By choice: each costs a copy of the unknowns.
@@ -129,7 +129,7 @@ class FilterBank:
         self.errors[:], self._means[:] = 1.0, 0.0
         self._snapshots.clear()
         self.restart(slice(None), time)
-        self.blind_until = time + BLIND
+        self.blind_until = time + BLIND_TIME
 
     def restart(self, which: slice | NDArray[np.bool_], time: float) -> None:
         """Restart filters with the measured rates and the oldest snapshot of the unknowns.

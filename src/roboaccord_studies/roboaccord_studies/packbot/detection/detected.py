@@ -78,8 +78,7 @@ class Detected:
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
         """Return new reports, by a measured state and the effort (7,) [N m] commanded up to it."""
         self._efforts.append(self._gain * effort)
-        corrected = replace(state, q=state.q - self._zero)
-        return self._diagnosis.update(corrected, self._efforts[0])
+        return self._diagnosis.update(replace(state, q=state.q - self._zero), self._efforts[0])
 
     def probe(self, q: Array, joint: int) -> Array | None:
         """Return by how much to turn a joint (7,) [rad]; None where no small motion is safe."""

@@ -10,9 +10,9 @@ is not called broken. In each tick (control period):
     restart or a report.
  3. If the evidence is best for the belief with older unknowns, these are restored.
  4. A joint is reported if a filter of one of its other kinds fits, and the evidence for it exceeds
-    a threshold, and the evidence for every other joint by MARGIN. Which of the two other kinds is
-    reported is decided when one is ahead of the other by KIND_MARGIN; "undetermined" if that takes
-    longer than PATIENCE. "healthy" takes an earlier report back.
+    a threshold, and the evidence for every other joint by MIN_LEAD. Which of the two other kinds is
+    reported is decided when one is ahead of the other by MIN_KIND_LEAD; "undetermined" if that
+    takes longer than PATIENCE. "healthy" takes an earlier report back.
  5. If no filter has fitted for PATIENCE, the joint that fits worst is reported as "unexplained".
 
 The constants may be tuned, but not on the arms of the table in docs/packbot_failures.md; run
@@ -39,35 +39,39 @@ from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 THRESHOLD = 40.0  # chi^2; evidence from which a joint is reported
 # chi^2; lead that this evidence needs over that of all other joints: a likelihood ratio of exp(5) =
 # 150.
-MARGIN = 10.0
-KIND_MARGIN = 40.0  # chi^2; lead that one kind of the joint needs over its other one, as THRESHOLD
+MIN_LEAD = 10.0
+# chi^2; lead that one kind of the joint needs over its other one, as THRESHOLD
+MIN_KIND_LEAD = 40.0
 # s; a failure is reported as undetermined or unexplained after this time: 30 ticks, in which a
 # joint that moves shows its kind.
 PATIENCE = 0.3
 # chi^2 of the rates in one tick; above it in all filters, all of them restart: expected are 7, so
 # they are off fivefold.
-LOST = 200.0
-AFTER = 0.5  # s; nothing is reported for this time after a report, until the filters have settled
-EARLY = 2.0  # factor on the threshold until the unknowns of the arm are estimated
+LOST_MISFIT = 200.0
+# s; nothing is reported for this time after a report, until the filters have settled
+QUIET_TIME = 0.5
+EARLY_FACTOR = 2.0  # factor on the threshold until the unknowns of the arm are estimated
 # Bound of the mean square of a filter's normalised errors, up to which it fits: expected is 1;
 # errors of the model double it.
-FITTING = 3.0
+MAX_MEAN_SQUARE = 3.0
 # What the filters allow for.
 # rad; a loose joint that has turned by more since its report has fallen: ten times the prior of
 # encoder zeros, 5 mrad.
-TURNED = 0.05
+FALLEN_ANGLE = 0.05
 # Standard deviation of a rate after an impact within a tick, over its change: contacts that begin
 # within a tick act for part of it, uniformly (0.29).
-JOLT = 0.3
+JOLT_SHARE = 0.3
 # 1/s^0.5; random walk of the unknowns, over their prior standard deviation: 10 % of the prior in
 # 100 s.
-DRIFT = 0.01
+DRIFT_RATE = 0.01
 # Dry friction may hold a joint whose rate is below SLOW plus SIGMAS standard deviations of its
 # noise (a joint at rest has a larger one by chance in 3 of 1000).
 SIGMAS = 3.0
 SLOW = 0.02  # rad/s; the rate DRY_RATE of balance.py
-STOP = 100.0  # N m; standard deviation of the effort of a stop, about that of the drives' limits
-ROUNDING = 0.3  # standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)
+# N m; standard deviation of the effort of a stop, about that of the drives' limits
+STOP_EFFORT = 100.0
+# standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)
+ROUNDING_COUNTS = 0.3
 
 
 class Detector:
@@ -97,7 +101,7 @@ class Detector:
         self._threshold, self._limits = threshold, setup.effort_limits
         self._balance = Balance(setup, payload, u)
         self._bank = FilterBank(self._balance)
-        angle_noise = float(np.hypot(u.angle_noise, ROUNDING * u.quantisation))
+        angle_noise = float(np.hypot(u.angle_noise, ROUNDING_COUNTS * u.quantisation))
         slowest = float(setup.parameters.of_joints("speed_limit").min())
         self.noise = Noise((angle_noise, u.rate_noise), slowest)
         self._touching = Touching(setup, u.angle_noise, u.encoder_offset, u.length)
@@ -137,12 +141,12 @@ class Detector:
         period, self._time = time - self._time, time
         self._advance(state, effort, period)
         self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLED)
-        if self._bank.least_misfit() > LOST:
+        if self._bank.least_misfit() > LOST_MISFIT:
             self._restart(time, state.qd, self.tick.noise)
         if time < self._bank.blind_until:
             if self._reported:
                 self._bank.restart(slice(None), time)
-            elif self._bank.evidence[RESTARTED] > MARGIN:
+            elif self._bank.evidence[RESTARTED] > MIN_LEAD:
                 self._bank.adopt(RESTARTED, time)
             return ()
         return self._report(time, period)
@@ -165,12 +169,12 @@ class Detector:
         tick = self._balance.tick(q, belief, clipped, period, float(angle_noise))
         # Variances of efforts that the balance does not contain: stops, joints with an unknown
         # failure, and dry friction of joints that may stick.
-        white = tick.white + (stops.any(axis=1) | self._unmodelled) * STOP**2
+        white = tick.white + (stops.any(axis=1) | self._unmodelled) * STOP_EFFORT**2
         sticks = np.abs(qd) < SIGMAS * rate_noise + SLOW
         white = white + sticks * self._balance.sticking**2
         # Variances of the rates by an impact at an unknown time within the tick.
-        jolts = (JOLT * impulses.any() * (qd - bank.states[BELIEF, :N])) ** 2
-        tick.drift[N:] = DRIFT**2 * period * self._balance.unknowns.prior[N:] ** 2
+        jolts = (JOLT_SHARE * impulses.any() * (qd - bank.states[BELIEF, :N])) ** 2
+        tick.drift[N:] = DRIFT_RATE**2 * period * self._balance.unknowns.prior[N:] ** 2
         touched = bool(impulses.any() or stops.any())
         self.tick = tick._replace(touched=touched, noise=float(rate_noise))
         bank.advance(tick, impulses / period**2 + np.diag(white), jolts, qd, rate_noise**2)
@@ -227,23 +231,23 @@ class Detector:
         """
         bank = self._bank
         # No joint failed if older unknowns explain the rates best: the newer ones were wrong.
-        if bank.evidence[RESTARTED] > MARGIN and bank.evidence.argmax() == len(bank.evidence) - 1:
+        if bank.evidence[RESTARTED] > MIN_LEAD and bank.evidence.argmax() == len(bank.evidence) - 1:
             bank.adopt(RESTARTED, time)
             return ()
         # Evidence by other kind and joint (2, 7), of filters that fit.
-        fits = bank.errors.mean(axis=1) <= FITTING
+        fits = bank.errors.mean(axis=1) <= MAX_MEAN_SQUARE
         by_kind = bank.by_joint(np.where(fits, bank.evidence, 0.0))
         # A loose joint that has fallen and is at rest lies on something: it is not frozen (the
         # first other kind of a loose joint).
-        fallen = np.abs(self._balance.angles - self._report_angles) > TURNED
+        fallen = np.abs(self._balance.angles - self._report_angles) > FALLEN_ANGLE
         by_kind[0, (bank.kinds == LOOSE) & fallen] = 0.0
         # The joint with the most evidence, and the most evidence for anything else.
         evidence = by_kind.max(axis=0)
         joint = int(evidence.argmax())
         rival = np.delete(bank.by_joint(bank.evidence).max(axis=0), joint).max()
         rival = max(rival, bank.evidence[RESTARTED])
-        threshold = self._threshold * (EARLY if time < self._start_time + SETTLED else 1.0)
-        if evidence[joint] < threshold or evidence[joint] < rival + MARGIN:
+        threshold = self._threshold * (EARLY_FACTOR if time < self._start_time + SETTLED else 1.0)
+        if evidence[joint] < threshold or evidence[joint] < rival + MIN_LEAD:
             self._open_times[:] = 0.0
             return self._unexplained(time, period, fits)
         self._misfit_time = 0.0
@@ -268,7 +272,7 @@ class Detector:
         number = int(bank.faults[hypothesis, joint])
         kind = KINDS[number]
         # If its lead is small: wait; a healthy joint is then undetermined, others keep their kind.
-        if preference[likelier] < preference[1 - likelier] + KIND_MARGIN:
+        if preference[likelier] < preference[1 - likelier] + MIN_KIND_LEAD:
             if bank.kinds[joint] != HEALTHY:
                 return ()
             kind = "undetermined"
@@ -283,7 +287,7 @@ class Detector:
             bank.kinds[joint] = number
             self._report_angles[joint] = self._balance.angles[joint]
             bank.adopt(hypothesis, time)
-            bank.blind_until = time + AFTER
+            bank.blind_until = time + QUIET_TIME
         return (Detection(JOINTS[joint], kind, time, delay, missing),)
 
     def _unexplained(

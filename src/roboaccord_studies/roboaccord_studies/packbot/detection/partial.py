@@ -3,7 +3,7 @@
 The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
 commanded efforts. A joint that it reports may have failed in part only. The residual effort of a
 joint is the effort that its motion needs, less all efforts that the arm explains as estimated
-before the failure. Means of the residual over `BLOCK` are compared with what each failure would
+before the failure. Means of the residual over `MEAN_TIME` are compared with what each failure would
 cause, with the commanded effort u and the rate q':
 
     loose       -u
@@ -34,15 +34,16 @@ from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import N
 
 PARTIAL = ("weak", "slipping")  # verdicts that are partial failures
-BLOCK = 0.1  # s; duration of a mean: ten ticks, as PERIODS, so rates' noise is divided by 3
-PERIODS = 10.0  # number of control periods in a mean, of 10 ms each
-FEWEST = 3  # smallest number of means that are compared: two unknowns, and one to check
-MOST = 25  # largest number of means that are compared: 2.5 s, the delay that a report may have
-CLEAR = 25.0  # chi^2; lead that the best failure needs over all others: five standard deviations
-FITS = 4.0  # chi^2 per mean; bound up to which a failure fits: twice the noise
+# s; duration of a mean: ten ticks, as PERIODS_PER_MEAN, so rates' noise is divided by 3
+MEAN_TIME = 0.1
+PERIODS_PER_MEAN = 10.0  # number of control periods in a mean, of 10 ms each
+MIN_MEANS = 3  # smallest number of means that are compared: two unknowns, and one to check
+MAX_MEANS = 25  # largest number of means that are compared: 2.5 s, the delay that a report may have
+LEAD = 25.0  # chi^2; lead that the best failure needs over all others: five standard deviations
+MAX_MISFIT = 4.0  # chi^2 per mean; bound up to which a failure fits: twice the noise
 # Bounds of the fraction f of a weak drive: outside them it counts as loose, or as healthy. Chosen
 # on the arms of the table in docs/packbot_failures.md.
-PARTLY = (0.15, 0.95)
+WEAK_FRACTIONS = (0.15, 0.95)
 ROUND_OFF = 1e-9  # s; rounding errors of times
 # chi^2; lower bound of commanded efforts, against division by 0; any below 1, what noise has.
 NO_EFFORT = 1e-12
@@ -88,7 +89,7 @@ class PartialCase:
     ) -> None:
         self._joint, self._hidden, self.estimate, self.began = joint, hidden, estimate, began
         self._samples = list[Sample]()  # since the last mean
-        self._blocks = deque[Array](maxlen=MOST)  # means, each as a `Sample`
+        self._blocks = deque[Array](maxlen=MAX_MEANS)  # means, each as a `Sample`
         self._time = self._block_start = began  # [s]
         self._has_new_mean = False  # whether there is a mean that was not judged yet
         self.named: Verdict = "healthy"
@@ -117,27 +118,27 @@ class PartialCase:
         # Its variances: by the unknowns, and by noise of both rates over the mean.
         steady = tick.effects[j].copy()
         steady[:N] = 0.0  # wandering efforts do not last
-        jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / BLOCK
+        jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / MEAN_TIME
         rate, variance = 0.5 * float(before[j] + after[j]), float(steady @ spread @ steady)
         sample = Sample(float(residual), float(tick.motor[j]), rate, jitter, tick.noise, variance)
         self._samples.append(sample)
-        if time - self._block_start >= BLOCK - ROUND_OFF:
+        if time - self._block_start >= MEAN_TIME - ROUND_OFF:
             self._blocks.append(np.mean(self._samples, axis=0))
             self._samples.clear()
             self._block_start, self._has_new_mean = time, True
 
     def judge(self) -> Verdict | None:
         """Return the failure that is found instead of the reported one; None if there is none."""
-        if not self._has_new_mean or len(self._blocks) < FEWEST or self.verdict in PARTIAL:
+        if not self._has_new_mean or len(self._blocks) < MIN_MEANS or self.verdict in PARTIAL:
             return self.verdict
         self._has_new_mean = False
         # Means as columns (k,), in the order of `Sample`.
         residual, effort, rate, jitter, noise, variance = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
-        if self.named == "loose" and weight @ effort**2 < CLEAR:
+        if self.named == "loose" and weight @ effort**2 < LEAD:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
         # Sign of the rates, 0 at rest: a joint turns if its mean rate is clearly above the noise.
-        sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
+        sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS_PER_MEAN**-0.5)
         # The fraction 1 - f that a drive misses, and c, by weighted least squares.
         missing = -float(weight * residual @ effort)
         missing /= max(float(weight * effort @ effort), NO_EFFORT)
@@ -172,16 +173,16 @@ class PartialCase:
             fraction: f of a weak drive.
             friction: c of a slipping brake [N m].
         """
-        is_weak = PARTLY[0] < fraction < PARTLY[1]
+        is_weak = WEAK_FRACTIONS[0] < fraction < WEAK_FRACTIONS[1]
         best, second = sorted(misfits, key=lambda kind: misfits[kind])[:2]
-        fits = misfits[best] <= FITS * len(self._blocks)
-        fits = fits and misfits[second] - misfits[best] > CLEAR and (best == "slipping" or is_weak)
+        fits = misfits[best] <= MAX_MISFIT * len(self._blocks)
+        fits = fits and misfits[second] - misfits[best] > LEAD and (best == "slipping" or is_weak)
         # Otherwise nothing is certain if a partial failure at least beats the reported kind.
         rival = min(misfits["slipping"], misfits["weak"] if is_weak else np.inf)
         if fits and best in PARTIAL:
             self.verdict = best
             self.sizes = residual, fraction if best == "weak" else friction
-        elif misfits.get(self.named, 0.0) > rival + CLEAR:
+        elif misfits.get(self.named, 0.0) > rival + LEAD:
             self.verdict, self.sizes = "unexplained", (residual, 0.0)
 
 

@@ -100,8 +100,7 @@ class Touching:
         if not self._has_friction:
             return np.asarray(normals[touching])
         tangents = np.empty((len(features), 2, len(q)))
-        model = self._gaps.proximity.model
-        fill_tangential_jacobian(model, features, q, witnesses, tangents)
+        fill_tangential_jacobian(self._gaps.proximity.model, features, q, witnesses, tangents)
         return np.concatenate([normals[touching], tangents[touching].reshape(-1, len(q))])
 
     def _features(self, q: Array, pairs: Index) -> Index:

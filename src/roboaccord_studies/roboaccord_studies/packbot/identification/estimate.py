@@ -34,11 +34,11 @@ from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE, N, 
 from roboaccord_studies.packbot.recorded import Motion
 
 BAND = 2.0  # Hz; highest frequency of the sines
-KNOTS = 0.1  # s; time between the knots of the splines: they follow 5 Hz, more than BAND
+KNOT_SPACING = 0.1  # s; time between the knots of the splines: they follow 5 Hz, more than BAND
 DEGREE = 5  # of the splines, whose second derivatives, the accelerations, are cubic then
 # Ticks; rigid-body efforts are computed at every fourth state only, to save time: 40 ms, a twelfth
 # of a period at BAND.
-EVERY = 4
+STATE_STRIDE = 4
 ROUNDS = 8  # number of Gauss-Newton iterations; any above what it settles in would do
 # Number of neighbouring sines whose residuals may be correlated; the arm filters noise over a few,
 # and the weights fall to 0.
@@ -47,12 +47,12 @@ LAGS = 12
 # prior of dry friction (1 %).
 UNMODELLED = 3e-4
 # Hz; width over which the spectrum is averaged, six sines to either side for a motion of 10 s.
-SPAN = 0.3
+SPECTRUM_WIDTH = 0.3
 # Lower bound of the part of a residual's variance that is left by the fit, against division by 0.
-LEAST = 0.1
+MIN_UNEXPLAINED = 0.1
 # Size of the residuals that is assumed in the first iteration, as a part of the effort limits: the
 # prior of dry friction.
-FIRST = 0.01
+FIRST_RESIDUAL = 0.01
 THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independent samples
 LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.QUIET
 
@@ -99,7 +99,7 @@ def smooth(motion: Motion, noise: Array) -> State:
     """
     # Basis functions of the splines and their derivatives at the measured times.
     time = motion.time
-    count = max(round((time[-1] - time[0]) / KNOTS), 1)
+    count = max(round((time[-1] - time[0]) / KNOT_SPACING), 1)
     inner = np.linspace(time[0], time[-1], count + 1)
     knots = np.concatenate([[time[0]] * DEGREE, inner, [time[-1]] * DEGREE])
     basis = BSpline(knots, np.eye(len(knots) - DEGREE - 1), DEGREE)
@@ -136,7 +136,7 @@ class MotionBalance:
         self._friction_speed = setup.parameters.friction_speed  # e [rad/s]
         # Change of the viscous friction in a physics step (k, 7) [N m].
         self._rise = setup.scenario.physics_step * self.unknowns.viscous * state.qdd
-        self._states = list(map(State, *(values[::EVERY] for values in state)))
+        self._states = list(map(State, *(values[::STATE_STRIDE] for values in state)))
         self._period = float(np.diff(motion.time).mean())
         self._length = float(motion.time[-1] - motion.time[0])
         count = int(2.0 * BAND * self._length)
@@ -177,7 +177,8 @@ class MotionBalance:
         # Left side of the equation of motion: efforts. Right side: rigid bodies and friction.
         gain, viscous = 1.0 + x[BLOCKS["gain"]], 1.0 + x[BLOCKS["viscous"]]
         moments, by_latency = self.efforts(x)
-        sines = EVERY * self._weighted_sines[:, ::EVERY]  # at the states of rigid-body efforts
+        # at the states of rigid-body efforts
+        sines = STATE_STRIDE * self._weighted_sines[:, ::STATE_STRIDE]
         rate, rise = self._rate, self._weighted_sines @ self._rise
         drag = self._weighted_sines @ (self.unknowns.viscous * rate) + x[BLOCKS["instant"]] * rise
         e_squared = (self._friction_speed * np.exp(x[BLOCKS["knee"]])) ** 2
@@ -208,7 +209,7 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
     balance, x = MotionBalance(setup, motion), prior.mean.copy()
     information = np.diag(prior.deviation**-2)
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
-    first = np.diag(1.0 / (FIRST * setup.effort_limits))
+    first = np.diag(1.0 / (FIRST_RESIDUAL * setup.effort_limits))
     weights = np.tile(first, (len(balance.frequencies), 1, 1))
     for _ in range(ROUNDS):
         residuals, slopes = balance.residuals(x)
@@ -219,7 +220,7 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
         change = -covariance @ (flat.T @ weighted + information @ (x - prior.mean))
         x = x + change
         # The fit has made the residuals smaller than the errors: they are scaled up again.
-        unexplained = np.maximum(1.0 - ((flat @ covariance) * flat).sum(axis=1), LEAST)
+        unexplained = np.maximum(1.0 - ((flat @ covariance) * flat).sum(axis=1), MIN_UNEXPLAINED)
         remaining = (residuals + slopes @ change) / np.sqrt(unexplained.reshape(-1, N))
         scores = np.einsum("mij,mj,miu->mu", weights, remaining, rows)
         weights = whitening(remaining, balance.frequencies, floor)
@@ -240,14 +241,14 @@ def whitening(residuals: Array, frequencies: Array, floor: Array) -> Array:
     """Return for each sine the matrix (m, 7, 7) by which residuals become white.
 
     The covariance of the residuals of a sine has, for each joint, the mean square of the residuals
-    of sines within SPAN, and one correlation of the joints for all sines.
+    of sines within SPECTRUM_WIDTH, and one correlation of the joints for all sines.
 
     Args:
         residuals: (m, 7) [N m].
         frequencies: of the sines (m,) [Hz].
         floor: lower bound of the standard deviations (7,) [N m].
     """
-    near = np.abs(frequencies[:, None] - frequencies) <= SPAN
+    near = np.abs(frequencies[:, None] - frequencies) <= SPECTRUM_WIDTH
     power = near @ residuals**2 / near.sum(axis=1)[:, None]
     deviation = np.hypot(np.sqrt(power), floor)
     scaled = residuals / deviation

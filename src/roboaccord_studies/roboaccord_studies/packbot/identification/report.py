@@ -44,7 +44,7 @@ ALIKE = 0.9
 LIGHT_DRY_ERROR = 0.03
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
 # Quantities that no motion identifies, and why.
-NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
+UNIDENTIFIABLE = {SCALE: "not distinguishable from the masses without a known payload"}
 DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
 
 
@@ -166,7 +166,7 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
         low, high = values[i] - half_widths[i], values[i] + half_widths[i]
         everything[name] = Parameter(values[i], low, high, quantities.units[i])
         remaining = float(deviation[i] / before[i])
-        if remaining <= MOST_REMAINING and name not in NEVER:
+        if remaining <= MOST_REMAINING and name not in UNIDENTIFIABLE:
             identified[name] = everything[name]
         else:
             reasons[name] = Unidentified(remaining, _reason(names, correlation, i))
@@ -219,8 +219,8 @@ def _sampled(quantities: Quantities, mean: Array, covariance: Array) -> Array:
 
 def _reason(names: list[str], correlation: Array, i: int) -> str:
     """Return why quantity i is not identified, by the correlations of all of them (k, k)."""
-    if names[i] in NEVER:
-        return NEVER[names[i]]
+    if names[i] in UNIDENTIFIABLE:
+        return UNIDENTIFIABLE[names[i]]
     others = np.abs(correlation[i])
     others[i] = 0.0
     j = int(others.argmax())

@@ -18,7 +18,6 @@ import copy
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -48,21 +47,24 @@ BLOCK_LENGTHS = {
     "latency": 1,  # ticks (control periods)
 }
 # Blocks that the fields of `Uncertainty` with a half width for each joint are about.
-BLOCK_OF = {name: name for name in ("mass", "centre", "length", "viscous")}
+BLOCK_OF = {"mass": "mass", "centre": "centre", "length": "length", "viscous": "viscous"}
 BLOCK_OF |= {"torque_constant": "gain", "encoder_offset": "zero"}
-# kg; steps of forward differences of linear effects; any would do but for round-off.
-STEPS = {"mass": 1e-5, "payload": 1e-5}
+# kg, m; step of forward differences by masses and the payload, whose effects are linear: any would
+# do but for round-off.
+MASS_STEP = 1e-5
 STEP = 1e-6  # step of forward differences of other unknowns, near the square root of round-off
 # Prior standard deviation of ln(e), with the rate e below which dry friction falls: within a factor
 # of exp(1.5) = 4.5.
-KNEE = 1.5
-KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
+KNEE_DEVIATION = 1.5
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # attributes of an inertia in a URDF
 # Index at which each block of the vector begins, and at which the last one ends.
 ENDS = np.cumsum([0, *BLOCK_LENGTHS.values()]).tolist()
 # Where each block is in the vector.
 BLOCKS = {name: slice(a, b) for name, (a, b) in zip(BLOCK_LENGTHS, pairwise(ENDS), strict=True)}
 SIZE = ENDS[-1]  # u, number of unknowns
 INERTIAL = slice(0, BLOCKS["payload"].stop)  # of the inertial blocks
+CENTRES = range(BLOCKS["centre"].start, BLOCKS["centre"].stop)  # indices of that block
+UNIT = np.eye(SIZE)  # a unit vector for each unknown
 
 
 def vector(parts: Mapping[str, ArrayLike]) -> Array:
@@ -92,7 +94,7 @@ class Prior:
         half_widths |= {block: getattr(u, name) for name, block in BLOCK_OF.items()}
         half_widths["payload"] = [0.5 * u.payload, u.payload_offset, u.payload_offset]
         deviation = UNIFORM * vector(half_widths)
-        deviation += vector({"knee": KNEE, "coulomb": u.hidden(limits)})
+        deviation += vector({"knee": KNEE_DEVIATION, "coulomb": u.hidden(limits)})
         mean = vector({"payload": [0.5 * u.payload, 0.0, 0.0], "latency": 0.5 * u.latency})
         return cls(mean, np.maximum(deviation, STEP**2))
 
@@ -109,44 +111,42 @@ class Unknowns:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._setup, p = setup, setup.parameters
-        self.nominal, self.viscous = Arm.of(setup), p.of_joints("viscous")
-        self._tip = np.array([p.gripper_length, 0.0, 0.0])
-
-    @cached_property
-    def _blank(self) -> Arm:
-        """An arm whose inertias and lengths `arm` overwrites."""
-        return Arm.of(self._setup)
+        p = setup.parameters
+        self.nominal = Arm.of(setup)
+        self.viscous = p.of_joints("viscous")
+        self._changed = Arm.of(setup)  # `arm` overwrites its inertias and lengths
+        self._finger_tips = np.array([p.gripper_length, 0.0, 0.0])  # in the hand [m]
 
     def arm(self, x: Array) -> Arm:
         """Return the arm with the masses, centres, payload and lengths of x (u,)."""
-        arm, nominal = self._blank, self.nominal.model
+        changed, nominal = self._changed.model, self.nominal.model
         masses = x[BLOCKS["mass"]]
-        centres, lengths = (x[BLOCKS[name]].reshape(N, 3) for name in ("centre", "length"))
-        for j in range(1, N + 1):
-            body = nominal.inertias[j]
-            ratio = 1.0 + masses[j - 1] / body.mass
-            mass, centre = ratio * body.mass, body.lever + centres[j - 1]
-            arm.model.inertias[j] = pin.Inertia(mass, centre, ratio * body.inertia)
-            origin = nominal.jointPlacements[j].translation
-            arm.model.jointPlacements[j].translation = origin + lengths[j - 1]
-        mass, *offset = x[BLOCKS["payload"]].tolist()
+        centres = x[BLOCKS["centre"]].reshape(N, 3)
+        lengths = x[BLOCKS["length"]].reshape(N, 3)
+        for j in range(N):
+            number = j + 1  # of the joint in Pinocchio, whose joint 0 is the world
+            body = nominal.inertias[number]
+            ratio = 1.0 + masses[j] / body.mass
+            inertia = pin.Inertia(ratio * body.mass, body.lever + centres[j], ratio * body.inertia)
+            changed.inertias[number] = inertia
+            origin = nominal.jointPlacements[number].translation
+            changed.jointPlacements[number].translation = origin + lengths[j]
         # Added as inertial parameters, because the payload may be negative during the estimation.
-        point = self._tip + np.array([0.0, *offset])
-        load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
-        hand = self.nominal.model.getJointId("wrist")
-        loaded = arm.model.inertias[hand].toDynamicParameters() + mass * load
-        arm.model.inertias[hand] = pin.Inertia.FromDynamicParameters(loaded)
-        return arm
+        payload, y, z = x[BLOCKS["payload"]].tolist()
+        point = self._finger_tips + np.array([0.0, y, z])
+        per_mass = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
+        hand = nominal.getJointId("wrist")
+        loaded = changed.inertias[hand].toDynamicParameters() + payload * per_mass
+        changed.inertias[hand] = pin.Inertia.FromDynamicParameters(loaded)
+        return self._changed
 
     def inertial_slopes(self, x: Array) -> Array:
         """Return the derivatives of the links' parameters (70, i) by the inertial blocks (i,)."""
         nominal = self.arm(x).parameters
         jacobian = np.zeros((len(nominal), INERTIAL.stop))
-        for name in ("mass", "centre", "payload"):
-            for i in range(*BLOCKS[name].indices(SIZE)):
-                step = STEPS.get(name, STEP)
-                jacobian[:, i] = (self.arm(_moved(x, i, step)).parameters - nominal) / step
+        for i in range(INERTIAL.stop):
+            step = STEP if i in CENTRES else MASS_STEP
+            jacobian[:, i] = (self.arm(x + step * UNIT[i]).parameters - nominal) / step
         return jacobian
 
     def efforts(self, x: Array, states: list[State]) -> Array:
@@ -164,15 +164,8 @@ class Unknowns:
             row[:, INERTIAL] = arm.regressor(q - zeros, qd, qdd) @ inertial
         for name in ("length", "zero"):
             for i in range(*BLOCKS[name].indices(SIZE)):
-                jacobian[:, :, i] = (self.efforts(_moved(x, i, STEP), states) - nominal) / STEP
+                jacobian[:, :, i] = (self.efforts(x + STEP * UNIT[i], states) - nominal) / STEP
         return jacobian
-
-
-def _moved(x: Array, i: int, step: float) -> Array:
-    """Return x with a step added to entry `i`."""
-    moved = x.copy()
-    moved[i] += step
-    return moved
 
 
 @dataclass(frozen=True)
@@ -199,10 +192,9 @@ class Draw:
 def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
     """Return a scenario whose joints have the friction of a drawn arm."""
     viscous = (1.0 + draw.of("viscous")) * Setup.of(scenario).parameters.of_joints("viscous")
-    kinds = {"viscous": viscous, "coulomb": draw.of("coulomb")}
     data = scenario.data()
     parameters = dict(data["parameters"])
-    for kind, values in kinds.items():
+    for kind, values in (("viscous", viscous), ("coulomb", draw.of("coulomb"))):
         parameters |= {f"{kind}_{joint}": float(x) for joint, x in zip(JOINTS, values)}
     return make_scenario({**data, "parameters": parameters})
 
@@ -227,22 +219,22 @@ def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
 def _changed_urdf(text: str, draw: Draw, reach: float) -> str:
     """Return a URDF with the errors of a draw; the finger tips are at `reach` [m] in the hand."""
     root = ET.fromstring(text)
-    lengths, centres = (draw.of(block).reshape(N, 3) for block in ("length", "centre"))
+    lengths, centres = draw.of("length").reshape(N, 3), draw.of("centre").reshape(N, 3)
     for j, (joint, link) in enumerate(zip(JOINTS, LINKS, strict=True)):
         _shift(root, f"joint[@name='{joint}']/origin", lengths[j])
         inertial = root.find(f"link[@name='{link}_link']/inertial")
         assert inertial is not None, link
         mass, inertia = inertial.find("mass"), inertial.find("inertia")
         assert mass is not None and inertia is not None
-        before = float(mass.attrib["value"])
-        ratio = 1.0 + float(draw.of("mass")[j]) / before
-        mass.set("value", repr(ratio * before))
+        nominal_mass = float(mass.attrib["value"])
+        ratio = 1.0 + float(draw.of("mass")[j]) / nominal_mass
+        mass.set("value", repr(ratio * nominal_mass))
         for key, value in inertia.attrib.items():
             inertia.set(key, repr(ratio * float(value)))
         _shift(root, f"link[@name='{link}_link']/inertial/origin", centres[j])
-    payload, *offset = draw.of("payload").tolist()
+    payload, y, z = draw.of("payload").tolist()
     if payload:
-        _load(root, payload, np.array([reach, *offset]))
+        _load(root, payload, np.array([reach, y, z]))
     return ET.tostring(root, encoding="unicode")
 
 
@@ -261,12 +253,12 @@ def _load(root: ET.Element, payload: float, offset: Array) -> None:
     mass, origin, inertia = (inertial.find(key) for key in ("mass", "origin", "inertia"))
     assert mass is not None and origin is not None and inertia is not None
     centre = np.array([float(x) for x in origin.attrib["xyz"].split()])
-    xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in KEYS)
+    xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in MOMENTS)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     hand = pin.Inertia(float(mass.attrib["value"]), centre, tensor)
     loaded = hand + pin.Inertia(payload, offset, np.zeros((3, 3)))
     mass.set("value", repr(float(loaded.mass)))
     origin.set("xyz", " ".join(map(repr, loaded.lever.tolist())))
     values = loaded.inertia[np.triu_indices(3)]
-    for key, value in zip(KEYS, values.tolist(), strict=True):
+    for key, value in zip(MOMENTS, values.tolist(), strict=True):
         inertia.set(key, repr(value))
