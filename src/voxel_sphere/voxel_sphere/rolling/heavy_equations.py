@@ -21,13 +21,13 @@ equations with a second derivation and with motions in closed form.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from roboaccord.numerics import cross, kernel
 
 from voxel_sphere.rolling.field import sample, turning
+from voxel_sphere.rolling.vectors import dot, norm
 
 ROLL, SLIDE, FLIGHT = range(3)  # modes of motion
 # Index of the normal force N in a contact force. If N is negative, the ground would have to pull.
@@ -207,15 +207,3 @@ def remove_component(v, n):
     for i in range(3):
         v[i] -= along * n[i]
     return along
-
-
-@kernel
-def dot(a, b):
-    """Return a.b of vectors (3)."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@kernel
-def norm(v):
-    """Return the size of a vector, of which the first three entries count."""
-    return math.sqrt(dot(v, v))

@@ -24,15 +24,14 @@ from voxel_sphere.rolling.heavy_equations import (
     NORMAL_FORCE,
     ROLL,
     SLIDE,
-    dot,
     fields_of,
     grip,
-    norm,
     rates,
     remove_component,
     slip_of,
 )
 from voxel_sphere.rolling.schemes import hits, turn
+from voxel_sphere.rolling.vectors import dot, is_inside, norm
 
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
 BISECTIONS = 40  # halvings of a step: they locate a landing to 1e-12 of the step
@@ -94,10 +93,10 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
             if d < r and dot(new_v, n) < 0.0:
                 step, mode = _land(ground, body, y, torque, step, slopes, force, new)
                 code = LANDS
-        if surroundings.has_walls and hits(surroundings.walls, r, _triple(new_c), _triple(new_v)):
+        if surroundings.has_walls and hits(surroundings.walls, r, new_c, new_v):
             code = HIT  # within a step: the state before it is the result
             break
-        if not _is_inside(new_c, surroundings.size):
+        if not is_inside(new_c, surroundings.size):
             code = LEFT
             break
         # The orientation turns by the mean angular velocity of the step.
@@ -109,18 +108,6 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
     state[0:3] = y[0:3]
     state[7:13] = y[3:9]
     return code, mode, time
-
-
-@kernel
-def _triple(v):
-    """Return a vector (3) as the tuple that schemes.py takes."""
-    return v[0], v[1], v[2]
-
-
-@kernel
-def _is_inside(c, size):
-    """Return whether a centre c (3) is in the workspace, a cube with edges of `size` [voxels]."""
-    return 0.0 <= c[0] <= size and 0.0 <= c[1] <= size and 0.0 <= c[2] <= size
 
 
 @kernel
