@@ -23,7 +23,7 @@ from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.closed_forms import distance_and_normal, normal_rate
-from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_gradient
+from voxel_sphere.rolling.distance import NORMAL_SD, Solid, Surfels, distance_and_gradient
 from voxel_sphere.terrain.slices import Done, no_progress
 
 GRID = 0  # kind of a field on voxels; the others are those of closed_forms.py
@@ -66,7 +66,7 @@ class Field:
 
     @classmethod
     def build(
-        cls, solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = no_progress
+        cls, solid: Solid, radius: float, *, smoothing: float = NORMAL_SD, done: Done = no_progress
     ) -> Field:
         """Make the field of a solid (n, n, n), bool or grey 0 to 255, indexed [x, y, z].
 
