@@ -24,7 +24,7 @@ from roboaccord.engines.differences import Difference, compare_axis, compare_lin
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics.ranking import ranked
 
-from roboaccord_files.parity.compare import NOISE
+from roboaccord_files.parity.compare import INERTIA_ROUND_OFF
 from roboaccord_files.parity.frames import Frame
 from roboaccord_files.parity.lumps import fixed_parents, lump, nearest_above
 from roboaccord_files.parity.poses import Match, VectorPair, marked_poses, plain_poses
@@ -103,7 +103,7 @@ class Pairing:
 
     def link_differences(self, pair: LinkPair) -> Iterator[Difference]:
         """Yield how two links differ in mass, centre and inertia."""
-        noise = NOISE * self.size**2
+        noise = INERTIA_ROUND_OFF * self.size**2
         return compare_link(pair.name, pair.one, pair.other, self.allowed, self.size, noise)
 
     def links(self, match: Match) -> Iterator[LinkPair]:

@@ -50,7 +50,8 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
         step_size: longest step of the integration [s].
         duration: [s].
     """
-    ground, r = surroundings.ground, body.radius
+    ground = surroundings.ground
+    r, _, _, _, mu = body
     y, new, slopes, force = np.empty(9), np.empty(9), np.empty((4, 9)), np.empty(4)
     y[0:3] = state[0:3]
     y[3:9] = state[7:13]
@@ -72,7 +73,7 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
             if force[NORMAL_FORCE] < 0.0:
                 code, mode = LIFTS, FLIGHT
                 break
-            if mode == ROLL and norm(force) > body.mu * force[NORMAL_FORCE]:
+            if mode == ROLL and norm(force) > mu * force[NORMAL_FORCE]:
                 code, mode = SLIPS, SLIDE
                 break
         step = min(step_size, duration - time)
@@ -127,13 +128,14 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
         new[i] = y[i] + h / 6.0 * total
     if mode == FLIGHT:
         return
+    r, _, _, _, _ = body
     c, v, w = fields_of(new)
     n = np.empty(3)
     _, n[0], n[1], n[2] = sample(field, c[0], c[1], c[2])
     if mode == ROLL:
         cross(w, n, v)
         for i in range(3):
-            v[i] *= body.radius
+            v[i] *= r
     else:
         remove_component(v, n)
 
@@ -160,13 +162,14 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     The impact takes all of the speed towards the ground; friction has an impulse up to mu times
     that of the normal force. `slopes` and `force` are scratch for `_step`.
     """
+    r, mass, _, _, mu = body
     c, v, _ = fields_of(new)
     # Time at which the flying sphere touches, by bisection.
     low, high = 0.0, step
     for _ in range(BISECTIONS):
         step = 0.5 * (low + high)
         _step(FLIGHT, ground, body, y, torque, step, slopes, force, new)
-        if sample(ground, c[0], c[1], c[2])[0] < body.radius:
+        if sample(ground, c[0], c[1], c[2])[0] < r:
             high = step
         else:
             low = step
@@ -174,5 +177,5 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     n = np.empty(3)
     _, n[0], n[1], n[2] = sample(ground, c[0], c[1], c[2])
     falling_speed = -remove_component(v, n)
-    gripped = grip(ground, body, new, body.mu * body.mass * max(falling_speed, 0.0))
+    gripped = grip(ground, body, new, mu * mass * max(falling_speed, 0.0))
     return step, ROLL if gripped else SLIDE
