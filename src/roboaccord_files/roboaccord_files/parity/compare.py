@@ -29,8 +29,8 @@ from roboaccord_files.parity.words import ParityCode
 # Relative; a smaller error is no difference. It is half of the digits, sqrt(eps) = 1.5e-8, so that
 # a number written with six digits differs from the exact one.
 TOLERANCE = 1e-8
-# Number of states, of all that are drawn, in which mass matrices and gravity forces are compared. A matrix has n^2 numbers,
-# so few states will do.
+# Number of states, of all that are drawn, in which mass matrices and gravity forces are compared. A
+# matrix has n^2 numbers, so few states will do.
 STATICS_STATES = 10
 # Relative error of accelerations allowed for each unit of the condition number of the mass matrix:
 # the errors of some ten operations, 10 eps, are enlarged by the condition number.

@@ -18,18 +18,8 @@ import math
 import numpy as np
 from roboaccord.numerics import cross, kernel
 
+from voxel_sphere.rolling import heavy_equations as equations
 from voxel_sphere.rolling.field import sample
-from voxel_sphere.rolling.heavy_equations import (
-    FLIGHT,
-    NORMAL_FORCE,
-    ROLL,
-    SLIDE,
-    fields_of,
-    grip,
-    rates,
-    remove_component,
-    slip_of,
-)
 from voxel_sphere.rolling.schemes import hits, turn
 from voxel_sphere.rolling.vectors import dot, is_inside, norm
 
@@ -55,13 +45,13 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
     y, new, slopes, force = np.empty(9), np.empty(9), np.empty((4, 9)), np.empty(4)
     y[0:3] = state[0:3]
     y[3:9] = state[7:13]
-    c, _, w = fields_of(y)
-    new_c, new_v, new_w = fields_of(new)
+    c, _, w = equations.fields_of(y)
+    new_c, new_v, new_w = equations.fields_of(new)
     n, u, mean_w = np.empty(3), np.empty(3), np.empty(3)
     time, code = 0.0, DONE
     while code == DONE and time < duration:
         d, n[0], n[1], n[2] = sample(ground, c[0], c[1], c[2])
-        if mode != FLIGHT:
+        if mode != equations.FLIGHT:
             if not abs(d - r) < surroundings.lost:
                 code = LOST
                 break
@@ -69,17 +59,17 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
                 for i in range(3):
                     c[i] -= (d - r) * n[i]
             # Contact force of the present mode: it may lift the sphere or let it slip.
-            rates(mode, ground, body, y, torque, slopes[0], force)
-            if force[NORMAL_FORCE] < 0.0:
-                code, mode = LIFTS, FLIGHT
+            equations.rates(mode, ground, body, y, torque, slopes[0], force)
+            if force[equations.NORMAL_FORCE] < 0.0:
+                code, mode = LIFTS, equations.FLIGHT
                 break
-            if mode == ROLL and norm(force) > mu * force[NORMAL_FORCE]:
-                code, mode = SLIPS, SLIDE
+            if mode == equations.ROLL and norm(force) > mu * force[equations.NORMAL_FORCE]:
+                code, mode = SLIPS, equations.SLIDE
                 break
         step = min(step_size, duration - time)
-        slip = slip_of(ground, r, y, u)
+        slip = equations.slip_of(ground, r, y, u)
         slip_ends = False
-        if mode == SLIDE and slip > 0.0:
+        if mode == equations.SLIDE and slip > 0.0:
             # Friction reverses when the slip has ended: end the step there, by the slip's rate now.
             fading = _fading(r, slopes[0], n, u, slip)
             slip_ends = fading * step >= slip
@@ -87,9 +77,9 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
                 step = slip / fading
         _step(mode, ground, body, y, torque, step, slopes, force, new)
         if slip_ends:
-            grip(ground, body, new, math.inf)
-            code, mode = ROLLS, ROLL
-        if mode == FLIGHT:
+            equations.grip(ground, body, new, math.inf)
+            code, mode = ROLLS, equations.ROLL
+        if mode == equations.FLIGHT:
             d, n[0], n[1], n[2] = sample(ground, new_c[0], new_c[1], new_c[2])
             if d < r and dot(new_v, n) < 0.0:
                 step, mode = _land(ground, body, y, torque, step, slopes, force, new)
@@ -122,22 +112,22 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
         fraction = h if stage == 3 else 0.5 * h
         for i in range(9):
             new[i] = y[i] + (fraction * slopes[stage - 1, i] if stage > 0 else 0.0)
-        rates(mode, field, body, new, torque, slopes[stage], force)
+        equations.rates(mode, field, body, new, torque, slopes[stage], force)
     for i in range(9):
         total = slopes[0, i] + 2.0 * (slopes[1, i] + slopes[2, i]) + slopes[3, i]
         new[i] = y[i] + h / 6.0 * total
-    if mode == FLIGHT:
+    if mode == equations.FLIGHT:
         return
     r, _, _, _, _ = body
-    c, v, w = fields_of(new)
+    c, v, w = equations.fields_of(new)
     n = np.empty(3)
     _, n[0], n[1], n[2] = sample(field, c[0], c[1], c[2])
-    if mode == ROLL:
+    if mode == equations.ROLL:
         cross(w, n, v)
         for i in range(3):
             v[i] *= r
     else:
-        remove_component(v, n)
+        equations.remove_component(v, n)
 
 
 @kernel
@@ -146,7 +136,7 @@ def _fading(r, rate, n, u, slip):
 
     It is -u . u' / |u|, with u' = v' - r W' x n from the rates (9), n being the normal (3).
     """
-    _, v_rate, w_rate = fields_of(rate)
+    _, v_rate, w_rate = equations.fields_of(rate)
     w_rate_cross_n = np.empty(3)
     cross(w_rate, n, w_rate_cross_n)
     fading = 0.0
@@ -163,12 +153,12 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     that of the normal force. `slopes` and `force` are scratch for `_step`.
     """
     r, mass, _, _, mu = body
-    c, v, _ = fields_of(new)
+    c, v, _ = equations.fields_of(new)
     # Time at which the flying sphere touches, by bisection.
     low, high = 0.0, step
     for _ in range(BISECTIONS):
         step = 0.5 * (low + high)
-        _step(FLIGHT, ground, body, y, torque, step, slopes, force, new)
+        _step(equations.FLIGHT, ground, body, y, torque, step, slopes, force, new)
         if sample(ground, c[0], c[1], c[2])[0] < r:
             high = step
         else:
@@ -176,6 +166,6 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     # Impact: the normal speed goes to 0, then friction ends the slip as far as it can.
     n = np.empty(3)
     _, n[0], n[1], n[2] = sample(ground, c[0], c[1], c[2])
-    falling_speed = -remove_component(v, n)
-    gripped = grip(ground, body, new, mu * mass * max(falling_speed, 0.0))
-    return step, ROLL if gripped else SLIDE
+    falling_speed = -equations.remove_component(v, n)
+    gripped = equations.grip(ground, body, new, mu * mass * max(falling_speed, 0.0))
+    return step, equations.ROLL if gripped else equations.SLIDE
