@@ -103,8 +103,7 @@ class Comparison:
         with_effects = [replace(d, effect=self._effect([change])) for d, change in differences]
         total_effect = self._effect([change for _, change in differences])
         ordered = ranked(with_effects, lambda d: -np.inf if d.effect is None else -d.effect)
-        first, second = self._benches
-        robots = _summary(first), _summary(second)
+        robots = _summary(self._benches[0]), _summary(self._benches[1])
         partners = self._links | self._joints
         names = {name: partner for name, partner in partners.items() if name != partner}
         notes = tuple(self._notes())
@@ -231,8 +230,7 @@ def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:
     """
     for robot, tree, mapped in ("first", one, names.keys()), ("second", other, names.values()):
         existing = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
-        unknown = [name for name in mapped if name not in existing]
-        if unknown:
+        if unknown := [name for name in mapped if name not in existing]:
             raise AccordError(f"--map: the {robot} has no link or joint {unknown[0]}")
 
 

@@ -31,9 +31,10 @@ from roboaccord_files.repair.joints import MIMIC
 # Relative to the largest moment; below it products of inertia are the rounding of numbers with six
 # digits (as pair.TOLERANCE), so that two inertias have the same principal axes.
 PRINCIPAL_AXES_TOLERANCE = 1e-5
-Element = TypeVar("Element", Link, Joint)
+E = TypeVar("E", Link, Joint)  # a link or a joint
 AXES = "xyz"
-INERTIA_COMPONENTS = [row + column for row in AXES for column in AXES]  # xx, xy, ..., zz
+# Names of the components of a link's quantities; those of an inertia are xx, xy, ..., zz.
+COMPONENTS = {"mass": [""], "centre": [*AXES], "inertia": [a + b for a in AXES for b in AXES]}
 LIMIT_ENDS = ("lower", "upper")  # names of a joint's two limits
 # Names of the fields of Joint that are numbers, and of those that are tuples of numbers.
 NUMBER_FIELDS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in LIMIT_ENDS]
@@ -81,9 +82,7 @@ def change_link(name: str, **values: Any) -> Change:
     return lambda tree: replace(tree, links=with_values(tree.links, {name: values}))
 
 
-def with_values(
-    elements: Sequence[Element], values: Mapping[str, Mapping[str, Any]]
-) -> tuple[Element, ...]:
+def with_values(elements: Sequence[E], values: Mapping[str, Mapping[str, Any]]) -> tuple[E, ...]:
     """Return links or joints with new values of some fields, by name of the link or joint."""
     return tuple(replace(element, **values.get(element.name, {})) for element in elements)
 
@@ -112,14 +111,10 @@ def difference(
 
 def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
     """Return the difference of two links in mass, centre or inertia, of the largest component."""
-    first, second = np.array([pair.one.mass]), np.array([pair.other.mass])
-    components = [""]
-    if quantity == "centre":
-        first, second = pair.one.centre, pair.other.centre
-        components = [*AXES]
-    elif quantity == "inertia":
-        first, second = in_principal_axes(pair.one.inertia, pair.other.inertia)
-        components = INERTIA_COMPONENTS
+    links = pair.one, pair.other
+    first, second = (np.atleast_1d(getattr(link, quantity)) for link in links)
+    if quantity == "inertia":
+        first, second = in_principal_axes(first, second)
     index, size = largest_component(second - first)
     values = float(first.flat[index]), float(second.flat[index])
     unit = "m"
@@ -129,7 +124,7 @@ def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
     new = {quantity: getattr(pair.other, quantity)}
     if quantity == "mass" and not pair.one.mass:
         new["centre"] = pair.other.centre  # that of a link without mass is no difference
-    cause = Cause(quantity, pair.name, size, None, unit, components[index])
+    cause = Cause(quantity, pair.name, size, None, unit, COMPONENTS[quantity][index])
     return difference(cause, pair.partner, change_link(pair.name, **new), values)
 
 
@@ -158,16 +153,14 @@ def joint_pose_differences(
     # The axis: the body is tilted with it, or the axis alone differs.
     rotation = joint.rotation @ pose.tilt if pose.is_tilted else joint.rotation
     sine = np.linalg.norm(np.cross(joint.axis, pose.axis))
-    angle = float(np.arctan2(sine, joint.axis @ pose.axis))
-    if angle > allowed:
+    if (angle := float(np.arctan2(sine, joint.axis @ pose.axis))) > allowed:
         index, _ = largest_component(pose.axis - joint.axis)
         new = {"rotation": rotation} if pose.is_tilted else {"axis": pose.axis}
         cause = Cause("axis", joint.name, angle, None, "rad", AXES[index])
         values = float(joint.axis[index]), float(pose.axis[index])
         yield difference(cause, other, change_joint(joint.name, **new), values)
     # The zero: the body is turned at rest.
-    zero_angle = float(np.linalg.norm(pose.zero))
-    if zero_angle > allowed:
+    if (zero_angle := float(np.linalg.norm(pose.zero))) > allowed:
         turn = axis_angle_matrix(pose.zero / zero_angle, np.array(zero_angle))
         about_axis = float(np.copysign(zero_angle, joint.axis @ pose.zero))
         cause = Cause("zero", joint.name, about_axis, None, "rad")

@@ -14,7 +14,7 @@ MAX_POSES bounds the time of the search; it and the largest distances may be tun
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice, permutations
 from typing import NamedTuple, TypeVar
 
@@ -198,11 +198,7 @@ class Pairing:
     def _carried(self, match: Match) -> list[tuple[RigidBody, RigidBody]]:
         """Return pairs of bodies that two bodies carry, by name, and then by position."""
         mine, others = self._children(0, match.one), self._children(1, match.other)
-
-        def distance(one: RigidBody, other: RigidBody) -> float:
-            return self._distance(one, other, match.pose)
-
-        return nearest(mine, others, distance, MAX_BODY_DISTANCE)
+        return nearest(mine, others, partial(self._distance, pose=match.pose), MAX_BODY_DISTANCE)
 
     def _children(self, robot: int, body: RigidBody) -> list[RigidBody]:
         """Return the bodies that a joint connects to a body of a robot."""

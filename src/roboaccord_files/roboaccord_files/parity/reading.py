@@ -197,8 +197,7 @@ def _remarks(bench: Bench, outcome: ReadingOutcome, traps: list[Trap]) -> Iterat
     In the engine these are the order of joints and a welded root, in the file traps that all
     readers fall into, and meshes in millimetres.
     """
-    reading = outcome.reading
-    if reading and not bench.file.form:  # not of a converted text
+    if (reading := outcome.reading) and not bench.file.form:  # not of a converted text
         names = [joint.get("name") for joint in ET.fromstring(bench.text).findall("joint")]
         in_file = [name for name in names if name in reading.joints]
         if list(reading.joints) != in_file and len(in_file) == len(reading.joints):
@@ -212,8 +211,7 @@ def _remarks(bench: Bench, outcome: ReadingOutcome, traps: list[Trap]) -> Iterat
     for trap in traps:
         if trap.cause in MISREAD_BY_ALL:
             yield trap.flaw
-    large = large_meshes(bench.file)
-    if large:
+    if large := large_meshes(bench.file):
         yield _remark("mesh scale", *large)
 
 

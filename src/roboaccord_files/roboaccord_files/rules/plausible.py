@@ -191,8 +191,7 @@ def _products(moments: Array) -> Array:
 def other_unit(links: Sequence[Solid]) -> Found:
     """Yield links whose inertia is that of their hull with lengths in another unit."""
     for body in links:
-        unit = _unit_of(body)
-        if unit:
+        if unit := _unit_of(body):
             message = f"{label(body.link)}: its inertia is that of its shape in {unit}"
             yield "inertia-in-another-unit", body.inertial, message, _cure_by_hull(body)
 

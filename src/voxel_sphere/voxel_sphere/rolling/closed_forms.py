@@ -32,7 +32,7 @@ def distance_and_normal(kind, params, x, y, z):
     """Return the distance of a point from the ground [voxels], and the unit normal (3)."""
     if kind == PLANE:
         point, n = params[0:3], params[3:6]
-        return dot((x - point[0], y - point[1], z - point[2]), n), n[0], n[1], n[2]
+        return dot((x - point[0], y - point[1], z - point[2]), n), (n[0], n[1], n[2])
     if kind == WAVE:
         c, s = params[0], params[1]
         along = c * x + s * y
@@ -42,13 +42,13 @@ def distance_and_normal(kind, params, x, y, z):
         height, slope, _ = _wave(params, foot)
         size = math.sqrt(1.0 + slope * slope)
         d = ((z - height) - (along - foot) * slope) / size
-        return d, -slope * c / size, -slope * s / size, 1.0 / size
+        return d, (-slope * c / size, -slope * s / size, 1.0 / size)
     # SPHERE and CYLINDER: from the point straight towards the centre, or towards the axis.
     middle, axis, radius = params[0:3], params[3:6], params[6]
     u = middle[0] - x, middle[1] - y, middle[2] - z
     u = moved(u, -dot(u, axis), axis)
     size = norm(u)
-    return radius - size, u[0] / size, u[1] / size, u[2] / size
+    return radius - size, (u[0] / size, u[1] / size, u[2] / size)
 
 
 @kernel
@@ -56,7 +56,7 @@ def normal_rate(kind, params, x, y, z, vx, vy, vz):
     """Return the derivative n' (3) of the unit normal at a point that moves with (vx, vy, vz)."""
     if kind == PLANE:
         return 0.0, 0.0, 0.0
-    d, nx, ny, nz = distance_and_normal(kind, params, x, y, z)
+    d, n = distance_and_normal(kind, params, x, y, z)
     # Parallel surfaces of a wave: the normal turns in the plane of the wave, by the curvature of
     # the surface at the distance d.
     if kind == WAVE:
@@ -71,7 +71,7 @@ def normal_rate(kind, params, x, y, z, vx, vy, vz):
     # SPHERE and CYLINDER: the part of the velocity across the normal, over the distance to the
     # middle.
     radius = params[6] - d
-    axis, v, n = params[3:6], (vx, vy, vz), (nx, ny, nz)
+    axis, v = params[3:6], (vx, vy, vz)
     across = moved(v, -dot(v, axis), axis)
     rate = moved(scaled(-1.0, across), dot(across, n), n)
     return rate[0] / radius, rate[1] / radius, rate[2] / radius

@@ -57,15 +57,13 @@ def advance(scheme, surroundings, state, w, step_size, duration, reach):
     time, code = 0.0, DONE
     while code == DONE and time < duration:
         # Distance and normal of the ground, and the centre put back if it is off.
-        d, nx, ny, nz = sample(ground, *c)
-        n = nx, ny, nz
+        d, n = sample(ground, *c)
         if not abs(d - r) < surroundings.lost or dot(n, n) == 0.0:
             code = LOST
             break
         if abs(d - r) > surroundings.guard:
             c = moved(c, r - d, n)
-            _, nx, ny, nz = sample(ground, *c)
-            n = nx, ny, nz
+            _, n = sample(ground, *c)
         v = rolling_velocity(scheme, ground, r, spin, c, n)
         if surroundings.has_walls and time == 0.0 and hits(walls, r, c, v):
             code = HIT

@@ -107,7 +107,7 @@ class Field:
 
     def normal(self, point: Vector) -> Array:
         """Return the ground's unit normal (3,) under a centre at a point."""
-        return np.array(sample(self.arrays, *map(float, point))[1:])
+        return np.array(sample(self.arrays, *map(float, point))[1])
 
     def place(self, x: float, y: float, z: float | None = None) -> Array:
         """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
@@ -158,8 +158,8 @@ def sample(field, x, y, z):
         d, nx, ny, nz = trilinear(grid, x, y, z)
         size = math.sqrt(nx * nx + ny * ny + nz * nz)
         if size < SHORTEST_NORMAL:
-            return d, 0.0, 0.0, 0.0
-        return d, nx / size, ny / size, nz / size
+            return d, (0.0, 0.0, 0.0)
+        return d, (nx / size, ny / size, nz / size)
     return distance_and_normal(kind, params, x, y, z)
 
 

@@ -23,11 +23,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from roboaccord.numerics import cross, kernel
+from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample, turning
-from voxel_sphere.rolling.vectors import dot, norm
+from voxel_sphere.rolling.vectors import cross_product, dot, moved, norm, scaled
 
 ROLL, SLIDE, FLIGHT = range(3)  # modes of motion
 # Index of the normal force N in a contact force. If N is negative, the ground would have to pull.
@@ -78,35 +77,27 @@ def rates(mode, field, body, y, torque, rate, force):
         for i in range(3):
             w_rate[i] = torque[i] / inertia
         return
-    # Normal n, its rate n', the velocity v within the tangent plane, and W x n.
-    n, n_rate, v, w_cross_n = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    _, n[0], n[1], n[2] = sample(field, c[0], c[1], c[2])
-    cross(w, n, w_cross_n)
-    if mode == ROLL:
-        for i in range(3):
-            v[i] = r * w_cross_n[i]
-    else:
-        v[:] = velocity
-        remove_component(v, n)
-    n_rate[0], n_rate[1], n_rate[2] = turning(field, c[0], c[1], c[2], v[0], v[1], v[2])
-    c_rate[:] = v
+    _, n = sample(field, c[0], c[1], c[2])
+    rolling = scaled(r, cross_product(w, n))  # r W x n
+    # The velocity v within the tangent plane, and the rate n' of the normal that follows from it.
+    v = rolling if mode == ROLL else moved(velocity, -dot(velocity, n), n)
+    n_rate = turning(field, c[0], c[1], c[2], v[0], v[1], v[2])
+    c_rate[0], c_rate[1], c_rate[2] = v
     if mode == ROLL:
         _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force)
     else:
-        u = np.empty(3)  # slip u = v - r W x n
-        for i in range(3):
-            u[i] = v[i] - r * w_cross_n[i]
-        _slide(body, v, w, u, torque, n, n_rate, v_rate, w_rate, force)
+        slip = moved(v, -1.0, rolling)
+        _slide(body, v, w, slip, torque, n, n_rate, v_rate, w_rate, force)
 
 
 @kernel
 def _slide(body, v, w, u, torque, n, n_rate, v_rate, w_rate, force):
-    """Fill v', W' and the contact force of a sphere that slides with the slip u (3), changed.
+    """Fill v', W' and the contact force of a sphere that slides with the slip u (3).
 
     Args:
         body, torque: as in `rates`.
         v, w: velocity in the tangent plane, and angular velocity (3).
-        u: slip (3); replaced by its direction, of any length, where it is round-off.
+        u: slip v - r W x n (3).
         n, n_rate: the ground's normal (3), and its rate n' (3).
         v_rate, w_rate, force: filled (3), (3), (4).
     """
@@ -118,14 +109,12 @@ def _slide(body, v, w, u, torque, n, n_rate, v_rate, w_rate, force):
     if slip <= SLIP_ROUND_OFF * scale:
         # It slides without slip, as at the start: friction acts against what rolling would need.
         _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force)
-        slip = norm(force)
-        for i in range(3):
-            u[i] = -force[i]
+        u = scaled(-1.0, force)
+        slip = norm(u)
     force[NORMAL_FORCE] = normal
     for i in range(3):
         force[i] = -mu * normal * u[i] / slip if slip > 0.0 else 0.0
-    n_cross_f = np.empty(3)
-    cross(n, force[0:3], n_cross_f)
+    n_cross_f = cross_product(n, force)
     for i in range(3):
         v_rate[i] = (normal * n[i] + force[i]) / m
         w_rate[i] = (torque[i] - r * n_cross_f[i]) / inertia
@@ -145,30 +134,26 @@ def _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force):
     r, m, inertia, gravity, _ = body
     spin = dot(w, n)  # n.W
     drive = dot(torque, n)  # n.t
-    n_cross_g = np.array([-n[1] * gravity, n[0] * gravity, 0.0])  # g = (0, 0, -gravity)
+    n_cross_g = -n[1] * gravity, n[0] * gravity, 0.0  # g = (0, 0, -gravity)
     for i in range(3):
         tangential = torque[i] - drive * n[i] + m * r * n_cross_g[i] + m * r * r * spin * n_rate[i]
         w_rate[i] = tangential / (inertia + m * r * r) + drive / inertia * n[i]
     # v' = r W' x n + r W x n', and the contact force m (v' - g) that it needs.
-    w_cross_n_rate = np.empty(3)
-    cross(w_rate, n, v_rate)
-    cross(w, n_rate, w_cross_n_rate)
+    w_rate_cross_n = cross_product(w_rate, n)
+    w_cross_n_rate = cross_product(w, n_rate)
     for i in range(3):
-        v_rate[i] = r * (v_rate[i] + w_cross_n_rate[i])
+        v_rate[i] = r * (w_rate_cross_n[i] + w_cross_n_rate[i])
         force[i] = m * v_rate[i]
     force[2] += m * gravity
     force[NORMAL_FORCE] = remove_component(force, n)
 
 
 @kernel
-def slip_of(field, r, y, u):
-    """Fill u (3) = v - r W x n, the velocity of the contact point; return its size."""
+def slip_of(field, r, y):
+    """Return the slip u = v - r W x n (3), the velocity of the contact point, and the normal n."""
     c, v, w = fields_of(y)
-    _, nx, ny, nz = sample(field, c[0], c[1], c[2])
-    u[0] = v[0] - r * (w[1] * nz - w[2] * ny)
-    u[1] = v[1] - r * (w[2] * nx - w[0] * nz)
-    u[2] = v[2] - r * (w[0] * ny - w[1] * nx)
-    return norm(u)
+    _, n = sample(field, c[0], c[1], c[2])
+    return moved(v, -r, cross_product(w, n)), n
 
 
 @kernel
@@ -178,16 +163,15 @@ def grip(field, body, y, limit):
     The impulse is at most `limit` [M voxels/s].
     """
     r, m, inertia, _, _ = body
-    c, v, w = fields_of(y)
-    u, n_cross_u, n = np.empty(3), np.empty(3), np.empty(3)
-    slip = slip_of(field, r, y, u)
+    _, v, w = fields_of(y)
+    u, n = slip_of(field, r, y)
+    slip = norm(u)
     if slip == 0.0:
         return True
     # An impulse at the contact changes the slip by (1/m + r^2/I) times itself.
     needed = slip / (1.0 / m + r * r / inertia)
     impulse = min(needed, limit)
-    _, n[0], n[1], n[2] = sample(field, c[0], c[1], c[2])
-    cross(n, u, n_cross_u)
+    n_cross_u = cross_product(n, u)
     for i in range(3):
         v[i] -= impulse / m * u[i] / slip
         w[i] += r * impulse / inertia * n_cross_u[i] / slip

@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics import cross, kernel
+from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling import heavy_equations as equations
 from voxel_sphere.rolling.field import sample
 from voxel_sphere.rolling.schemes import hits, turn
-from voxel_sphere.rolling.vectors import dot, is_inside, norm
+from voxel_sphere.rolling.vectors import cross_product, dot, is_inside, moved, norm, scaled
 
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
 BISECTIONS = 40  # halvings of a step: they locate a landing to 1e-12 of the step
@@ -47,10 +47,9 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
     y[3:9] = state[7:13]
     c, _, w = equations.fields_of(y)
     new_c, new_v, new_w = equations.fields_of(new)
-    n, u, mean_w = np.empty(3), np.empty(3), np.empty(3)
     time, code = 0.0, DONE
     while code == DONE and time < duration:
-        d, n[0], n[1], n[2] = sample(ground, c[0], c[1], c[2])
+        d, n = sample(ground, c[0], c[1], c[2])
         if mode != equations.FLIGHT:
             if not abs(d - r) < surroundings.lost:
                 code = LOST
@@ -67,7 +66,8 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
                 code, mode = SLIPS, equations.SLIDE
                 break
         step = min(step_size, duration - time)
-        slip = equations.slip_of(ground, r, y, u)
+        u, _ = equations.slip_of(ground, r, y)
+        slip = norm(u)
         slip_ends = False
         if mode == equations.SLIDE and slip > 0.0:
             # Friction reverses when the slip has ended: end the step there, by the slip's rate now.
@@ -80,8 +80,8 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
             equations.grip(ground, body, new, math.inf)
             code, mode = ROLLS, equations.ROLL
         if mode == equations.FLIGHT:
-            d, n[0], n[1], n[2] = sample(ground, new_c[0], new_c[1], new_c[2])
-            if d < r and dot(new_v, n) < 0.0:
+            d, new_n = sample(ground, new_c[0], new_c[1], new_c[2])
+            if d < r and dot(new_v, new_n) < 0.0:
                 step, mode = _land(ground, body, y, torque, step, slopes, force, new)
                 code = LANDS
         if surroundings.has_walls and hits(surroundings.walls, r, new_c, new_v):
@@ -91,9 +91,7 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
             code = LEFT
             break
         # The orientation turns by the mean angular velocity of the step.
-        for i in range(3):
-            mean_w[i] = 0.5 * (w[i] + new_w[i])
-        turn(state, mean_w, step)
+        turn(state, scaled(0.5, moved(w, 1.0, new_w)), step)
         y[:] = new
         time += step
     state[0:3] = y[0:3]
@@ -120,12 +118,9 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
         return
     r, _, _, _, _ = body
     c, v, w = equations.fields_of(new)
-    n = np.empty(3)
-    _, n[0], n[1], n[2] = sample(field, c[0], c[1], c[2])
+    _, n = sample(field, c[0], c[1], c[2])
     if mode == equations.ROLL:
-        cross(w, n, v)
-        for i in range(3):
-            v[i] *= r
+        v[0], v[1], v[2] = scaled(r, cross_product(w, n))
     else:
         equations.remove_component(v, n)
 
@@ -137,12 +132,8 @@ def _fading(r, rate, n, u, slip):
     It is -u . u' / |u|, with u' = v' - r W' x n from the rates (9), n being the normal (3).
     """
     _, v_rate, w_rate = equations.fields_of(rate)
-    w_rate_cross_n = np.empty(3)
-    cross(w_rate, n, w_rate_cross_n)
-    fading = 0.0
-    for i in range(3):
-        fading -= u[i] * (v_rate[i] - r * w_rate_cross_n[i])
-    return fading / slip
+    u_rate = moved(v_rate, -r, cross_product(w_rate, n))
+    return -dot(u, u_rate) / slip
 
 
 @kernel
@@ -164,8 +155,7 @@ def _land(ground, body, y, torque, step, slopes, force, new):
         else:
             low = step
     # Impact: the normal speed goes to 0, then friction ends the slip as far as it can.
-    n = np.empty(3)
-    _, n[0], n[1], n[2] = sample(ground, c[0], c[1], c[2])
+    _, n = sample(ground, c[0], c[1], c[2])
     falling_speed = -equations.remove_component(v, n)
     gripped = equations.grip(ground, body, new, mu * mass * max(falling_speed, 0.0))
     return step, equations.ROLL if gripped else equations.SLIDE

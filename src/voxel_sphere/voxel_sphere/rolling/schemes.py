@@ -58,8 +58,8 @@ def rolling_velocity(scheme, field, r, w, c, n):
 @kernel
 def velocity(scheme, field, r, w, c):
     """Return the velocity (3) of a centre c (3); the arguments are those of `rolling_velocity`."""
-    _, nx, ny, nz = sample(field, c[0], c[1], c[2])
-    return rolling_velocity(scheme, field, r, w, c, (nx, ny, nz))
+    _, n = sample(field, c[0], c[1], c[2])
+    return rolling_velocity(scheme, field, r, w, c, n)
 
 
 @kernel
@@ -100,5 +100,5 @@ def turn(state, w, h):
 @kernel
 def hits(walls, r, c, v):
     """Return whether a centre c (3) is within r of a wall and approaches it with v (3)."""
-    d, mx, my, mz = sample(walls, c[0], c[1], c[2])
-    return d < r and dot(v, (mx, my, mz)) < 0.0
+    d, m = sample(walls, c[0], c[1], c[2])
+    return d < r and dot(v, m) < 0.0
