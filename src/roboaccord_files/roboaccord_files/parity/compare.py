@@ -167,14 +167,10 @@ class ReadingOutcome:
         return self.worst.finite if self.worst else None
 
     @property
-    def finding(self) -> Finding:
-        """The finding of this reading."""
-        return finding_of(self.worst, self.failure, self.refusal)
-
-    @property
     def agrees(self) -> bool:
         """Whether the engine reads the text as the reference does."""
-        return self.finding.outcome is Outcome.WITHIN
+        finding = finding_of(self.worst, self.failure, self.refusal)
+        return finding.outcome is Outcome.WITHIN
 
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:

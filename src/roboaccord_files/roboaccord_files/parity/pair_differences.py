@@ -111,8 +111,8 @@ def difference(
 
 def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
     """Return the difference of two links in mass, centre or inertia, of the largest component."""
-    links = pair.one, pair.other
-    first, second = (np.atleast_1d(getattr(link, quantity)) for link in links)
+    first = np.atleast_1d(getattr(pair.one, quantity))
+    second = np.atleast_1d(getattr(pair.other, quantity))
     if quantity == "inertia":
         first, second = in_principal_axes(first, second)
     index, size = largest_component(second - first)

@@ -147,10 +147,8 @@ def _proven_causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     # Traps one by one, then quantities of links and joints that differ without these traps.
     causes = ablate(case.with_mimic, traps, case.ask)
     other_traps = [trap for trap in traps if trap.cause != MIMIC]
-    proven_traps = _among(other_traps, causes)
-    properties = by_property(_outcome_without(case, proven_traps), traps)
-    proven_traps = _among(other_traps, [*causes, *properties])
-    if not _outcome_without(case, proven_traps).agrees:
+    properties = by_property(_outcome_without(case, _among(other_traps, causes)), traps)
+    if not _outcome_without(case, _among(other_traps, [*causes, *properties])).agrees:
         properties = _combined_causes(case, other_traps, causes) or properties
     named = {cause.causes for cause in causes}
     causes += [cause for cause in properties if cause.causes not in named]

@@ -84,17 +84,15 @@ def turn(state, w, h):
     scale = math.sin(half) / rate if rate > 0.0 else 0.0
     px, py, pz = scaled(scale, w)  # quaternion of the turn, with pw
     pw = math.cos(half)
-    orientation = state[3:7]
-    x, y, z, s = orientation[0], orientation[1], orientation[2], orientation[3]
+    x, y, z, s = state[3], state[4], state[5], state[6]
     qx = pw * x + px * s + py * z - pz * y
     qy = pw * y + py * s + pz * x - px * z
     qz = pw * z + pz * s + px * y - py * x
     qw = pw * s - px * x - py * y - pz * z
     size = math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
-    orientation[0] = qx / size
-    orientation[1] = qy / size
-    orientation[2] = qz / size
-    orientation[3] = qw / size
+    product = qx, qy, qz, qw
+    for i in range(4):
+        state[3 + i] = product[i] / size
 
 
 @kernel
