@@ -235,9 +235,8 @@ def divergence(share: Grid) -> Grid:
     """Return the divergence of the outward normal of a smoothed solid (n, n, n) [1/voxel]."""
     slope = np.gradient(share)
     size = np.sqrt(sum(component**2 for component in slope)) + np.float32(1e-6)
-    total: Grid = sum(
-        np.gradient(-component / size, axis=axis) for axis, component in enumerate(slope)
-    )
+    rates = (np.gradient(-component / size, axis=axis) for axis, component in enumerate(slope))
+    total: Grid = sum(rates)
     return total
 
 

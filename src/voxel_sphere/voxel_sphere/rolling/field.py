@@ -78,9 +78,8 @@ class Field:
         if not full.any() or full.all():
             raise AccordError(f"the solid is {'full' if full.any() else 'empty'}: no surface")
         if not 1.0 <= radius <= n / 2:
-            raise AccordError(
-                f"a radius of {radius:g} voxels: it must be from 1 to n/2 = {n / 2:g}"
-            )
+            bounds = f"from 1 to n/2 = {n / 2:g}"
+            raise AccordError(f"a radius of {radius:g} voxels: it must be {bounds}")
         distance, gradient, surface = distance_and_gradient(
             solid, radius, smoothing=smoothing, done=done
         )

@@ -107,9 +107,8 @@ def split(solid: Solid, steep: float = STEEP_ANGLE) -> tuple[Solid, Solid | None
     # The surface as small faces (surfels), of which each voxel at the surface has one.
     surface = Surfels.of(solid)
     if surface.misses(full):
-        raise AccordError(
-            "the workspace is too thin to distinguish its walls: give surface and walls"
-        )
+        reason = "the workspace is too thin to distinguish its walls"
+        raise AccordError(f"{reason}: give surface and walls")
     # Mark the surface voxels of steep faces as wall, and let all voxels follow the nearest of them.
     has_surfel = surface.number >= 0
     is_steep = surface.normals[:, 2] < np.cos(np.deg2rad(steep))

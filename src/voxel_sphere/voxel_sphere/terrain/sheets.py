@@ -108,9 +108,8 @@ class Sheet:
         above = np.einsum("ij,ij->i", positions - points[nearest], normals[nearest])
         distance = np.full(len(gaps), bound)
         # Largest of three signed distances: from the front, from the back, and from the rim.
-        distance[reached] = np.maximum.reduce(
-            [above, -self.thickness - above, self._beyond_rim(positions, cells[nearest])]
-        )
+        beyond_rim = self._beyond_rim(positions, cells[nearest])
+        distance[reached] = np.maximum.reduce([above, -self.thickness - above, beyond_rim])
         return distance.reshape(shape)
 
     def _beyond_rim(self, positions: Array, cells: Index) -> Array:
