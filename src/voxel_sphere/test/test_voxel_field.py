@@ -4,7 +4,7 @@ import closed_fields as closed
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.rolling.distance import STAGES, distance_and_gradient
+from voxel_sphere.rolling.distance import STAGE_COUNT, distance_and_gradient
 from voxel_sphere.rolling.field import GRID, Field, _cell, sample, turning
 from voxel_sphere.terrain.filling import fill_below
 from voxel_sphere.terrain.surfaces import make_surface
@@ -51,7 +51,7 @@ def test_a_coordinate_that_is_no_number_is_read_inside_the_grid():
     places = {-9.0: 0, 0.5: 0, 2.4: 1, 2.6: 2, 3.5: 2, 9.0: 2, np.nan: 0}
     assert [_cell(4, u)[0] for u in places] == [*places.values()]
     grid = np.ones((4, 4, 4, 4), dtype=np.float32)
-    assert np.isnan(sample((GRID, np.zeros(7), grid), 1.0, np.nan, 1.0)).all()
+    assert np.isnan(np.hstack(sample((GRID, np.zeros(7), grid), 1.0, np.nan, 1.0))).all()
 
 
 def test_where_the_distance_does_not_change_there_is_no_normal():
@@ -149,4 +149,4 @@ def test_each_stage_of_a_field_is_told_of():
     counted = []
     solid = fill_below(make_surface("plane", 30, 3.0).height, 30)
     distance_and_gradient(solid, 3.0, done=counted.append)
-    assert sum(counted) == STAGES
+    assert sum(counted) == STAGE_COUNT

@@ -49,9 +49,8 @@ def is_kinematic(setup: Setup) -> bool:
     """
     contact = setup.contact
     if contact is None:
-        raise AccordError(
-            "friction.law is none: rolling (the kinematic ball) or contact (the heavy one)"
-        )
+        laws = "rolling (the kinematic ball) or contact (the heavy one)"
+        raise AccordError(f"friction.law is none: {laws}")
     return math.isinf(contact.mu((BALL, GROUND)))
 
 

@@ -40,7 +40,7 @@ XacroArguments = Annotated[
 Duration = Annotated[float, typer.Option(min=0.1, help="Of a period [s].")]
 # A single harmonic cannot be at rest at both ends; beyond 20 there are under 5 samples a period.
 Harmonics = Annotated[int, typer.Option(min=2, max=20, help="Of the Fourier series of each joint.")]
-# With 10, two are draws and eight are changes (DRAWS in search.py): fewer are no search.
+# With 10, two are draws and eight are changes (DRAWN_SHARE in search.py): fewer are no search.
 Tries = Annotated[int, typer.Option(min=10, help="Motions that are tried.")]
 # Drives take 1 kHz; ten times as much bounds the files, a period of 10 s to 100,000 rows.
 PointRate = Annotated[int, typer.Option(min=1, max=10_000, help="Points per second in the files.")]

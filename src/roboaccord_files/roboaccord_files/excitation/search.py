@@ -23,16 +23,16 @@ from roboaccord_files.excitation.regressor import regressor, values_of
 
 # Share of the tries that are random draws; the others change the best one. From 0.05 to 0.4 the
 # condition number of own_log/arm.urdf is 4.1 to 4.8 after 100 tries, which is the scatter by seeds.
-DRAWS = 0.2
+DRAWN_SHARE = 0.2
 # Size of the first change, in standard deviations of a draw.
-STEP = 0.5
+FIRST_CHANGE = 0.5
 # Factors of the size after a success and after a failure, so that it stays the same with one
 # success in five. With 1.1 and 1.7 the search ends equally well, within its scatter over seeds.
-WIDER, NARROWER = 1.3, 1.3**-0.25
-WITHIN = 0.9  # share of each limit that a motion uses; the rest is for tracking errors
+AFTER_SUCCESS, AFTER_FAILURE = 1.3, 1.3**-0.25
+USABLE = 0.9  # share of each limit that a motion uses; the rest is for tracking errors
 # Largest number of times that amplitudes are halved to keep efforts within their limits. 0.4 % of
 # the range is left then, which shows no parameter.
-HALVINGS = 8
+MAX_HALVINGS = 8
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,15 @@ class Search:
         unscaled = FourierMotion.of(shape, np.zeros(shape.shape[1]), self.duration)
         q, qd, _ = unscaled.samples
         span, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
-        motion = unscaled.scaled(WITHIN * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
+        motion = unscaled.scaled(USABLE * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
         q = motion.samples[0]
         motion = motion.shifted(self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
         # Make it smaller until the efforts are within their limits.
-        for halving in range(HALVINGS):
+        for halving in range(MAX_HALVINGS):
             smaller = motion.scaled(np.full(len(span), 0.5**halving))
             rows = regressor(self.tree, self.joints, self.gravity, *smaller.samples)
             efforts = np.abs(rows @ self._values).max(axis=0)
-            if (efforts <= WITHIN * limits.effort).all():
+            if (efforts <= USABLE * limits.effort).all():
                 return Tried(smaller, self.base.condition(rows), efforts)
         return None
 
@@ -127,7 +127,7 @@ class Search:
             AccordError: if no drawn motion keeps within the limits of the efforts.
         """
         # Draw motions at random.
-        rng, draws = np.random.default_rng(seed), max(int(DRAWS * tries), 1)
+        rng, draws = np.random.default_rng(seed), max(int(DRAWN_SHARE * tries), 1)
         drawn = list[tuple[Tried, Array]]()
         for _ in range(draws):
             shape = self._random_shape(rng)
@@ -138,15 +138,15 @@ class Search:
             raise AccordError(self._too_weak())
         # Change the best one at random.
         best, shape = min(drawn, key=lambda draw: draw[0].condition)
-        step = STEP
+        step = FIRST_CHANGE
         for _ in range(tries - draws):
             changed = shape + step * self._random_shape(rng)
             progress()
             tried = self.try_shape(changed)
             if tried and tried.condition < best.condition:
-                best, shape, step = tried, changed, step * WIDER
+                best, shape, step = tried, changed, step * AFTER_SUCCESS
             else:
-                step *= NARROWER
+                step *= AFTER_FAILURE
         return best, float(np.median([tried.condition for tried, _ in drawn]))
 
     def _too_weak(self) -> str:
@@ -154,7 +154,7 @@ class Search:
         middle, still = self._middle[None], np.zeros((1, len(self._middle)))
         rows = regressor(self.tree, self.joints, self.gravity, middle, still, still)
         required, limit = np.abs(rows @ self._values)[0], self.limits.effort
-        worst = int(np.argmax(required - WITHIN * limit))
+        worst = int(np.argmax(required - USABLE * limit))
         needs = f"{self.joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range"
         return f"{needs}, and its effort limit is {limit[worst]:g}: no slow motion keeps within it"
 

@@ -30,7 +30,7 @@ from roboaccord.engines import EngineSpec, check_engine, specs
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
 
-from roboaccord_files.parity.compare import SAME, ReadingOutcome, ReferenceReading, compare
+from roboaccord_files.parity.compare import TOLERANCE, ReadingOutcome, ReferenceReading, compare
 from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
@@ -238,7 +238,7 @@ def _undetermined(reason: str, tree: Tree) -> Difference:
     """
     names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
     named = [name for name in names if f" {name} " in f"{reason} "]
-    return Difference("acceleration", (named or [""])[0], math.inf, SAME)
+    return Difference("acceleration", (named or [""])[0], math.inf, TOLERANCE)
 
 
 def without_rotors(urdf: str) -> str:

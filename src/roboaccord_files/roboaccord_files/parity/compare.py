@@ -28,20 +28,20 @@ from roboaccord_files.parity.words import ParityCode
 
 # Relative; a smaller error is no difference. It is half of the digits, sqrt(eps) = 1.5e-8, so that
 # a number written with six digits differs from the exact one.
-SAME = 1e-8
-# Number of states in which mass matrices and gravity forces are compared. A matrix has n^2 numbers,
-# so few states will do.
-STATICS = 10
+TOLERANCE = 1e-8
+# Number of states, of all that are drawn, in which mass matrices and gravity forces are compared. A
+# matrix has n^2 numbers, so few states will do.
+STATICS_STATES = 10
 # Relative error of accelerations allowed for each unit of the condition number of the mass matrix:
 # the errors of some ten operations, 10 eps, are enlarged by the condition number.
-EPSILONS = 10.0 * float(np.finfo(float).eps)
+ROUND_OFF_PER_CONDITION = 10.0 * float(np.finfo(float).eps)
 # rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
-ROUNDED = 1e-8
+ANGLE_ERROR = 1e-8
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
-# Of the inertia m L^2; its round-off: 500 eps, for some 100 sums.
-NOISE = 1e-13
-# Of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.
-ROUND_OFF = 1e-14
+# Fraction of the inertia m L^2; its round-off: 500 eps, for some 100 sums.
+INERTIA_ROUND_OFF = 1e-13
+# Fraction of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.
+GRAVITY_ROUND_OFF = 1e-14
 # Codes of failures for which an engine is not to blame, so that it is not judged.
 NOT_JUDGED = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)
 
@@ -72,8 +72,8 @@ class ReferenceReading:
         self.reading = TreeReading(self.tree, self.question)
         self.statics = self.reading.all_statics(self.question.states)
         self.accelerations = self.reading.accelerations(self.question.states)
-        self.tolerance = 10.0 * ROUNDED if self.rounded else SAME
-        cancellation = self.tolerance if self.rounded else ROUND_OFF
+        self.tolerance = 10.0 * ANGLE_ERROR if self.rounded else TOLERANCE
+        cancellation = self.tolerance if self.rounded else GRAVITY_ROUND_OFF
         self.gravity_tolerance = cancellation * self._largest_moment()
         self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
         self._rounding_error = self._error_by_rounding() if self.rounded else 0.0
@@ -82,9 +82,10 @@ class ReferenceReading:
         """Return the relative error of accelerations that round-off explains in state `state`."""
         matrix, _ = self.statics[state]
         if not matrix.size:  # nothing moves
-            return SAME
+            return TOLERANCE
         condition = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
-        return max(SAME, self._rounding_error, EPSILONS * float(condition))
+        round_off = ROUND_OFF_PER_CONDITION * float(condition)
+        return max(TOLERANCE, self._rounding_error, round_off)
 
     def _largest_moment(self) -> float:
         """Return m g L: the robot's weight at the end of its longest arm [N m]."""
@@ -93,12 +94,11 @@ class ReferenceReading:
         return GRAVITY * self.reading.mass * max(arms)
 
     def _error_by_rounding(self) -> float:
-        """Return ten times the change of accelerations, relative, by turning joints by ROUNDED."""
+        """Return ten times the relative change of accelerations if joints turn by ANGLE_ERROR."""
         rng = np.random.default_rng(0)
-        joints = tuple(
-            replace(j, rotation=j.rotation @ rpy_matrix(*rng.uniform(-ROUNDED, ROUNDED, 3)))
-            for j in self.tree.joints
-        )
+        turns = [rpy_matrix(*rng.uniform(-ANGLE_ERROR, ANGLE_ERROR, 3)) for _ in self.tree.joints]
+        turned_joints = zip(self.tree.joints, turns, strict=True)
+        joints = tuple(replace(j, rotation=j.rotation @ turn) for j, turn in turned_joints)
         turned = TreeReading(replace(self.tree, joints=joints), self.question)
         pairs = zip(turned.accelerations(self.question.states), self.accelerations, strict=True)
         return 10.0 * max(relative_at(changed, exact)[0] for changed, exact in pairs)
@@ -167,23 +167,18 @@ class ReadingOutcome:
         return self.worst.finite if self.worst else None
 
     @property
-    def finding(self) -> Finding:
-        """The finding of this reading."""
-        return finding_of(self.worst, self.failure, self.refusal)
-
-    @property
     def agrees(self) -> bool:
         """Whether the engine reads the text as the reference does."""
-        return self.finding.outcome is Outcome.WITHIN
+        finding = finding_of(self.worst, self.failure, self.refusal)
+        return finding.outcome is Outcome.WITHIN
 
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
     """Return all differences of a reading, within what is allowed or not, the worst first."""
     differences = [*_joint_differences(reference, reading), *_link_differences(reference, reading)]
-    missing = set(reference.question.joints) ^ set(reading.joints)
-    differences += [
-        Difference("joint", name, np.inf, SAME, because(Code.MISSING)) for name in sorted(missing)
-    ]
+    missing = sorted(set(reference.question.joints) ^ set(reading.joints))
+    reason = because(Code.MISSING)
+    differences += [Difference("joint", name, np.inf, TOLERANCE, reason) for name in missing]
     if not missing:
         differences += _dynamics_differences(reference, reading)
     return ranked(differences, lambda d: -d.excess)
@@ -210,16 +205,17 @@ def _joint_differences(reference: ReferenceReading, reading: Reading) -> Iterato
 def _link_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     """Yield the differences of each link in mass, centre of mass and inertia."""
     allowed, size = reference.tolerance, reference.size
+    round_off = INERTIA_ROUND_OFF * size**2
     for name, expected in lumped_links(reference.tree, reading).items():
         read = reading.links.get(name)
-        yield from differ.compare_link(name, expected, read, allowed, size, NOISE * size**2)
+        yield from differ.compare_link(name, expected, read, allowed, size, round_off)
 
 
 def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     """Yield the worst difference of each quantity of DYNAMICS over all states."""
     question = reference.question
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
-    worst = {quantity: Difference(quantity, "", 0.0, SAME) for quantity in DYNAMICS}
+    worst = {quantity: Difference(quantity, "", 0.0, TOLERANCE) for quantity in DYNAMICS}
 
     def keep_worse(quantity: str, read: Array, expected: Array, state: int) -> None:
         error, index = relative_at(read, expected)
@@ -227,14 +223,14 @@ def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iter
         if quantity == "gravity forces":
             largest = float(np.abs(expected).max(initial=0.0)) or 1.0
             allowed = max(allowed, reference.gravity_tolerance / largest)
-        if quantity == "acceleration" and error > SAME:
+        if quantity == "acceleration" and error > TOLERANCE:
             allowed = reference.allowed(state)
         if error / allowed > worst[quantity].excess:
             worst[quantity] = Difference(quantity, names[index % len(names)], error, allowed)
 
     for i, read in enumerate(reading.accelerations(question.states)):
         keep_worse("acceleration", read, reference.accelerations[i], i)
-    for i, state in enumerate(question.states[:STATICS]):
+    for i, state in enumerate(question.states[:STATICS_STATES]):
         mass, gravity = reading.statics(state)
         expected_mass, expected_gravity = reference.statics[i]
         keep_worse("mass matrix", mass, expected_mass, i)

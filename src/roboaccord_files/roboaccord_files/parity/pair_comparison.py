@@ -29,7 +29,7 @@ from roboaccord.numerics.rotations import rotation_vector
 from roboaccord_files.parity import pair_differences as differ
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.parity.pair import Pair
-from roboaccord_files.parity.pair_differences import Change, DifferenceAndChange, difference
+from roboaccord_files.parity.pair_differences import Change, DifferenceAndChange, Mimic, difference
 from roboaccord_files.parity.placing import LinkPair, Pairing
 from roboaccord_files.parity.poses import Match
 from roboaccord_files.parity.result import RobotParity
@@ -62,34 +62,36 @@ class Comparison:
     def __init__(
         self, one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
     ) -> None:
-        self._files, self._tolerance, self._names = (one, other), tolerance, names
+        self._files, self._names, self._tolerance = (one, other), names, tolerance
+        self._same_format = one.form == other.form  # formats do not state the same quantities
+        # Joints by each quantity that one of the two formats cannot state.
+        self._unstated = dict[str, dict[str, None]]()
         self._benches = Bench(one, seed=seed), Bench(other, seed=seed)
         # Two trees with the same moving joints, and their bodies matched.
-        trees = [bench.tree for bench in self._benches]
-        check_names(names, trees)
-        self._one, self._other, self._fixed = fixed_in_one(trees[0], trees[1], names)
-        unweighed = one.unweighed, other.unweighed
-        self._pairing = Pairing(self._one, self._other, names, tolerance, unweighed)
+        one_tree, other_tree = (bench.tree for bench in self._benches)
+        check_names(names, one_tree, other_tree)
+        first, second, self._fixed = fixed_in_one(one_tree, other_tree, names)
+        self._pairing = Pairing(first, second, names, tolerance, (one.unweighed, other.unweighed))
+        # Links and joints of the second robot by those of the first.
+        matches = self._pairing.matches.values()
+        links = [pair for match in matches for pair in self._pairing.links(match)]
+        joints = ((match.one.joint, match.other.joint) for match in matches)
+        self._links = {pair.name: pair.partner for pair in links}
+        self._joints = {one.name: two.name for one, two in joints if one and two}
+        self._mimics, other_mimics = differ.mimics_of(one), differ.mimics_of(other)
+        leaders = {
+            self._other_joint(n): self._other_joint(m.leader) for n, m in self._mimics.items()
+        }
+        self._other_mimics = differ.inverted_mimics(other_mimics, leaders)
         # States at which accelerations are compared; fixed base if one of the robots has it.
         self._bases = [bench.question.base for bench in self._benches]
         self._base: Base = "fixed" if "fixed" in self._bases else "free"
-        self._question = draw_question(self._one, self._base, seed)
-        self._same_format = one.form == other.form  # formats do not state the same quantities
-        matches = self._pairing.matches.values()
-        links = [pair for match in matches for pair in self._pairing.links(match)]
-        self._one = differ.with_lumped_masses(self._one, links)
+        self._question = draw_question(first, self._base, seed)
+        # The first robot's tree, to which changes are made, and its accelerations before them.
+        self._tree = differ.with_lumped_masses(first, links)
         self._accelerations: list[Array] | None = None
         with suppress(AccordError):  # raised if masses leave accelerations undetermined
-            self._accelerations = self._accelerations_of(self._one)
-        # Joints and links of the second robot by those of the first.
-        joints = ((match.one.joint, match.other.joint) for match in matches)
-        self._joints = {one.name: two.name for one, two in joints if one and two}
-        self._links = {pair.name: pair.partner for pair in links}
-        mimics = differ.mimics_of(one), differ.mimics_of(other)
-        leaders = {self._other_joint(n): self._other_joint(m[0]) for n, m in mimics[0].items()}
-        self._mimics = mimics[0], differ.inverted_mimics(mimics[1], leaders)
-        # Joints by each quantity that one of the two formats cannot state.
-        self._unstated = dict[str, dict[str, None]]()
+            self._accelerations = self._accelerations_of(self._tree)
 
     def _other_joint(self, joint: str) -> str:
         """Return the name in the second robot of a joint of the first."""
@@ -147,19 +149,19 @@ class Comparison:
 
         Quantities that the format of one file cannot state become a note instead.
         """
-        mimic = self._mimics[0].get(one.name, differ.NO_MIMIC)
-        other_mimic = self._mimics[1].get(other.name, differ.NO_MIMIC)
-        if self._other_joint(mimic[0]) != other_mimic[0]:
+        mimic = self._mimics.get(one.name, Mimic())
+        other_mimic = self._other_mimics.get(other.name, Mimic())
+        if self._other_joint(mimic.leader) != other_mimic.leader:
             yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
-            mimic = other_mimic = differ.NO_MIMIC
+            mimic = other_mimic = Mimic()
         mimics = mimic, other_mimic
-        for pair in differ.number_differences(one, other, mimics, self._tolerance):
-            quantity, is_finite = pair[0].cause.quantity, pair[0].cause.size is not None
-            is_stated = quantity != differ.SERVO and (is_finite or quantity == "limit")
-            if self._same_format or is_stated:
-                yield pair
+        for number in differ.number_differences(one, other, mimics, self._tolerance):
+            cause = number.difference.cause
+            is_number = cause.size is not None or cause.quantity == "limit"
+            if self._same_format or (is_number and cause.quantity != differ.SERVO):
+                yield number
             else:
-                self._unstated.setdefault(quantity, {})[one.name] = None
+                self._unstated.setdefault(cause.quantity, {})[one.name] = None
 
     def _accelerations_of(self, tree: Tree) -> list[Array]:
         """Return the accelerations of a tree, with damping and dry friction as efforts."""
@@ -178,14 +180,14 @@ class Comparison:
 
         None if a difference has no change, or accelerations are not determined.
         """
-        tree, before = self._one, self._accelerations
+        tree, before = self._tree, self._accelerations
         for change in changes:
             if change is None:
                 return None
             tree = change(tree)
         if before is None:
             return None
-        if tree is self._one:
+        if tree is self._tree:
             return 0.0
         with suppress(AccordError):
             pairs = zip(self._accelerations_of(tree), before, strict=True)
@@ -196,7 +198,7 @@ class Comparison:
         """Yield notes on what is not compared, or deviates without counting as a difference."""
         if self._bases[0] != self._bases[1]:
             yield f"the base is {self._bases[0]} in the first alone; compared {self._base}"
-        pose = self._pairing.matches[self._one.links[0].name].pose
+        pose = self._pairing.matches[self._tree.links[0].name].pose
         distance = float(np.linalg.norm(pose.position))
         angle = float(np.linalg.norm(rotation_vector(pose.turn)))
         if max(distance / self._pairing.size, angle) > self._tolerance:
@@ -220,14 +222,13 @@ def _summary(bench: Bench) -> RobotParity:
     return RobotParity(bench.file.name, path, bench.question.base, joint_count, mass)
 
 
-def check_names(names: Mapping[str, str], trees: Sequence[Tree]) -> None:
+def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:
     """Check that the robots have the links and joints that the user matches.
 
     Raises:
         AccordError: if no link or joint of a robot has the name.
     """
-    first, second = ("first", names.keys(), trees[0]), ("second", names.values(), trees[1])
-    for robot, mapped, tree in (first, second):
+    for robot, tree, mapped in ("first", one, names.keys()), ("second", other, names.values()):
         existing = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
         if unknown := [name for name in mapped if name not in existing]:
             raise AccordError(f"--map: the {robot} has no link or joint {unknown[0]}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from roboaccord.contract.outcome import Cause
@@ -30,25 +30,41 @@ from roboaccord_files.repair.joints import MIMIC
 
 # Relative to the largest moment; below it products of inertia are the rounding of numbers with six
 # digits (as pair.TOLERANCE), so that two inertias have the same principal axes.
-PRINCIPAL = 1e-5
-E = TypeVar("E", Link, Joint)
+PRINCIPAL_AXES_TOLERANCE = 1e-5
+E = TypeVar("E", Link, Joint)  # a link or a joint
 AXES = "xyz"
-TENSOR = [row + column for row in AXES for column in AXES]  # components of an inertia
-ENDS = ("lower", "upper")
+# Names of the components of a link's quantities; those of an inertia are xx, xy, ..., zz.
+COMPONENTS = {"mass": [""], "centre": [*AXES], "inertia": [a + b for a in AXES for b in AXES]}
+LIMIT_ENDS = ("lower", "upper")  # names of a joint's two limits
 # Names of the fields of Joint that are numbers, and of those that are tuples of numbers.
-NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
-TUPLES = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
-ACTING = {*NUMBERS, *TUPLES} - {"effort", "velocity"}  # fields that act on accelerations
+NUMBER_FIELDS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in LIMIT_ENDS]
+TUPLE_FIELDS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
+ACTING_FIELDS = {*NUMBER_FIELDS, *TUPLE_FIELDS} - {
+    "effort",
+    "velocity",
+}  # fields that act on accelerations
 SERVO = "servo"  # a field that only MJCF states
 # Numbers of a joint, by quantity and component.
 Numbers: TypeAlias = Mapping[tuple[str, str], float]
-# The joint that one mimics, multiplier and offset [rad or m].
-Mimic: TypeAlias = tuple[str, float, float]
-NO_MIMIC: Mimic = ("", 0.0, 0.0)  # of a joint that mimics none
+# Values of a quantity in the first robot and in the second; None for what is no number.
+Values: TypeAlias = tuple[float | None, float | None]
 # A function that gives the first robot's tree the second's value; None if joints would differ.
 Change: TypeAlias = Callable[[Tree], Tree] | None
-# A difference, whose effect is not measured yet, and its change.
-DifferenceAndChange: TypeAlias = tuple[PairDifference, Change]
+
+
+class Mimic(NamedTuple):
+    """The joint that another one mimics: its name, the multiplier, and the offset [rad or m]."""
+
+    leader: str = ""  # "" of a joint that mimics none
+    multiplier: float = 0.0
+    offset: float = 0.0
+
+
+class DifferenceAndChange(NamedTuple):
+    """A difference, whose effect is not measured yet, and the change that makes it vanish."""
+
+    difference: PairDifference
+    change: Change
 
 
 def unchanged(tree: Tree) -> Tree:
@@ -80,7 +96,7 @@ def with_lumped_masses(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
 
 
 def difference(
-    cause: Cause, other: str, change: Change = None, values: tuple[float | None, ...] = (None, None)
+    cause: Cause, other: str, change: Change = None, values: Values = (None, None)
 ) -> DifferenceAndChange:
     """Return a difference, without its effect, and its change.
 
@@ -90,26 +106,25 @@ def difference(
         change: change of the first robot's tree; None if joints would differ.
         values: in the first robot, and in the other.
     """
-    return PairDifference(cause, other, (values[0], values[1])), change
+    return DifferenceAndChange(PairDifference(cause, other, values), change)
 
 
 def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
     """Return the difference of two links in mass, centre or inertia, of the largest component."""
-    first, second, axes = np.array([pair.one.mass]), np.array([pair.other.mass]), [""]
-    if quantity == "centre":
-        first, second, axes = pair.one.centre, pair.other.centre, [*AXES]
-    elif quantity == "inertia":
-        first, second = in_principal_axes(pair.one.inertia, pair.other.inertia)
-        axes = TENSOR
+    first = np.atleast_1d(getattr(pair.one, quantity))
+    second = np.atleast_1d(getattr(pair.other, quantity))
+    if quantity == "inertia":
+        first, second = in_principal_axes(first, second)
     index, size = largest_component(second - first)
-    values, unit = (float(first.flat[index]), float(second.flat[index])), "m"
+    values = float(first.flat[index]), float(second.flat[index])
+    unit = "m"
     if quantity != "centre":  # differences of masses and inertias are relative
         size /= values[0] or float(np.abs(first).max()) or values[1]
         unit = "1"
     new = {quantity: getattr(pair.other, quantity)}
     if quantity == "mass" and not pair.one.mass:
         new["centre"] = pair.other.centre  # that of a link without mass is no difference
-    cause = Cause(quantity, pair.name, size, None, unit, axes[index])
+    cause = Cause(quantity, pair.name, size, None, unit, COMPONENTS[quantity][index])
     return difference(cause, pair.partner, change_link(pair.name, **new), values)
 
 
@@ -145,11 +160,11 @@ def joint_pose_differences(
         values = float(joint.axis[index]), float(pose.axis[index])
         yield difference(cause, other, change_joint(joint.name, **new), values)
     # The zero: the body is turned at rest.
-    if (angle := float(np.linalg.norm(pose.zero))) > allowed:
-        rotation = rotation @ axis_angle_matrix(pose.zero / angle, np.array(angle))
-        about_axis = float(np.copysign(angle, joint.axis @ pose.zero))
+    if (zero_angle := float(np.linalg.norm(pose.zero))) > allowed:
+        turn = axis_angle_matrix(pose.zero / zero_angle, np.array(zero_angle))
+        about_axis = float(np.copysign(zero_angle, joint.axis @ pose.zero))
         cause = Cause("zero", joint.name, about_axis, None, "rad")
-        change = change_joint(joint.name, rotation=rotation)
+        change = change_joint(joint.name, rotation=rotation @ turn)
         yield difference(cause, other, change, (0.0, about_axis))
 
 
@@ -167,16 +182,18 @@ def number_differences(
     length = "m" if joint.kind == "prismatic" else "rad"
     other_numbers = numbers_of(other, mimics[1])
     for (quantity, component), first in numbers_of(joint, mimics[0]).items():
-        second, is_limit = other_numbers[quantity, component], quantity == "limit"
+        second = other_numbers[quantity, component]
+        is_limit = quantity == "limit"
         is_finite = bool(np.isfinite([first, second]).all())
         scale = max(abs(first), abs(second), 1.0 if is_limit else 0.0)
         if first == second or (is_finite and abs(first - second) <= allowed * scale):
             continue
-        is_relative, size = bool(first) and not is_limit, None
+        is_relative = bool(first) and not is_limit
+        size = None
         if is_finite:
             size = second / first - 1.0 if is_relative else second - first
         change: Change = unchanged
-        if quantity in ACTING:
+        if quantity in ACTING_FIELDS:
             change = change_joint(joint.name, **{quantity: getattr(other, quantity)})
         unit = "1" if is_relative else length if is_limit else ""
         cause = Cause(quantity, joint.name, size, None, unit, component)
@@ -185,13 +202,13 @@ def number_differences(
 
 def numbers_of(joint: Joint, mimic: Mimic) -> Numbers:
     """Return the numbers of a joint apart from its geometry."""
-    numbers = {(field, ""): limit_or_infinity(getattr(joint, field)) for field in NUMBERS}
-    for end, limit in zip(ENDS, joint.ends, strict=True):
+    numbers = {(field, ""): limit_or_infinity(getattr(joint, field)) for field in NUMBER_FIELDS}
+    for end, limit in zip(LIMIT_ENDS, joint.ends, strict=True):
         numbers["limit", end] = limit_or_infinity(limit)
-    for field in TUPLES:
+    for field in TUPLE_FIELDS:
         numbers |= {(field, str(i)): float(x) for i, x in enumerate(getattr(joint, field))}
-    _, multiplier, offset = mimic
-    return {**numbers, (MIMIC, "multiplier"): multiplier, (MIMIC, "offset"): offset}
+    numbers[MIMIC, "multiplier"] = mimic.multiplier
+    return {**numbers, (MIMIC, "offset"): mimic.offset}
 
 
 def limit_or_infinity(value: float) -> float:
@@ -205,8 +222,8 @@ def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
     for joint in ET.fromstring(file.text).findall("joint"):
         tag = joint.find(MIMIC)
         if tag is not None:
-            multiplier, offset = float(tag.get("multiplier", "1")), float(tag.get("offset", "0"))
-            mimics[joint.get("name", "")] = tag.get("joint", ""), multiplier, offset
+            factor, offset = float(tag.get("multiplier", "1")), float(tag.get("offset", "0"))
+            mimics[joint.get("name", "")] = Mimic(tag.get("joint", ""), factor, offset)
     return mimics
 
 
@@ -223,7 +240,7 @@ def inverted_mimics(mimics: Mapping[str, Mimic], leaders: Mapping[str, str]) -> 
     for name, (leader, multiplier, offset) in mimics.items():
         if leaders.get(leader) == name and leader not in mimics and multiplier:
             del inverted[name]
-            inverted[leader] = name, 1.0 / multiplier, -offset / multiplier
+            inverted[leader] = Mimic(name, 1.0 / multiplier, -offset / multiplier)
     return inverted
 
 
@@ -238,6 +255,6 @@ def in_principal_axes(one: Array, other: Array) -> tuple[Array, Array]:
     axes = np.linalg.eigh(one)[1]
     turned = axes.T @ other @ axes
     products = np.abs(turned - np.diag(np.diag(turned))).max()
-    if products <= PRINCIPAL * np.abs(turned).max():
+    if products <= PRINCIPAL_AXES_TOLERANCE * np.abs(turned).max():
         return axes.T @ one @ axes, turned
     return one, other

@@ -8,13 +8,13 @@ quantities of the two bodies differ is taken, so that one changed quantity of a 
 difference. pair_comparison.py uses the result.
 
 In this module `one` belongs to the first robot, and `other` is its counterpart in the second.
-CANDIDATES bounds the time of the search; it may be tuned, as NEAR and ALIKE may.
+MAX_POSES bounds the time of the search; it and the largest distances may be tuned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice, permutations
 from typing import NamedTuple, TypeVar
 
@@ -24,16 +24,16 @@ from roboaccord.engines.differences import Difference, compare_axis, compare_lin
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics.ranking import ranked
 
-from roboaccord_files.parity.compare import NOISE
+from roboaccord_files.parity.compare import INERTIA_ROUND_OFF
 from roboaccord_files.parity.frames import Frame
 from roboaccord_files.parity.lumps import fixed_parents, lump, nearest_above
 from roboaccord_files.parity.poses import Match, VectorPair, marked_poses, plain_poses
 from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
-T = TypeVar("T")
+T = TypeVar("T")  # a link or a body
 # Number of poses that are tried for a body at most, which bounds the time for bodies with many
 # joints.
-CANDIDATES = 2000
+MAX_POSES = 2000
 # Number of the first poses, which are those of the file (poses.plain_poses). Beyond them a pose is
 # taken as soon as it leaves a single difference.
 PLAIN_POSES = 3
@@ -41,10 +41,10 @@ PLAIN_POSES = 3
 MAX_PERMUTED = 4
 # Largest distance of two joints that may be the same: the sum of relative differences and angles
 # [rad] by `_distance`.
-NEAR = 1.0
+MAX_BODY_DISTANCE = 1.0
 # The same for fixed links, of which a body may have several that resemble each other: two matched
 # links may differ by 20 % of the mass, or in place by a fifth of the robot's size.
-ALIKE = 0.2
+MAX_LINK_DISTANCE = 0.2
 
 
 class LinkPair(NamedTuple):
@@ -103,7 +103,7 @@ class Pairing:
 
     def link_differences(self, pair: LinkPair) -> Iterator[Difference]:
         """Yield how two links differ in mass, centre and inertia."""
-        noise = NOISE * self.size**2
+        noise = INERTIA_ROUND_OFF * self.size**2
         return compare_link(pair.name, pair.one, pair.other, self.allowed, self.size, noise)
 
     def links(self, match: Match) -> Iterator[LinkPair]:
@@ -136,7 +136,7 @@ class Pairing:
             offset = float(np.linalg.norm(one.centre - other.centre)) / self.size
             return offset + mass_difference(one, other) if one.mass and other.mass else np.inf
 
-        partners = dict(nearest([*mine], [*others], distance, ALIKE))
+        partners = dict(nearest([*mine], [*others], distance, MAX_LINK_DISTANCE))
         return partners or {match.one.name: match.other.name}
 
     def _single(self, robot: int, name: str, pose: Frame) -> LinkProperties:
@@ -167,7 +167,7 @@ class Pairing:
         """
         best, fewest, smallest = Match(one, other, above), np.inf, np.inf
         poses = chain(plain_poses(best), self._marked_poses(best))
-        for number, pose in enumerate(islice(poses, CANDIDATES), 1):
+        for number, pose in enumerate(islice(poses, MAX_POSES), 1):
             match = Match(one, other, above, pose)
             errors = [d.error for d in self._differences(match) if d.excess > 1.0]
             count, total = len(errors), sum(min(error, 1.0) for error in errors)
@@ -198,7 +198,7 @@ class Pairing:
     def _carried(self, match: Match) -> list[tuple[RigidBody, RigidBody]]:
         """Return pairs of bodies that two bodies carry, by name, and then by position."""
         mine, others = self._children(0, match.one), self._children(1, match.other)
-        return nearest(mine, others, lambda a, b: self._distance(a, b, match.pose), NEAR)
+        return nearest(mine, others, partial(self._distance, pose=match.pose), MAX_BODY_DISTANCE)
 
     def _children(self, robot: int, body: RigidBody) -> list[RigidBody]:
         """Return the bodies that a joint connects to a body of a robot."""

@@ -24,15 +24,15 @@ from roboaccord_files.parity.lumps import lumped_links, lumps, relative_poses
 from roboaccord_files.parity.words import cure
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
-DUPLICATE = "duplicate joint name"  # trap after which an engine lacks a joint
-OF_LINKS = ("link", "mass", "centre", "inertia")  # quantities of links
-DEGREES = 180.0 / np.pi  # degrees in a radian
+DUPLICATE_JOINT = "duplicate joint name"  # trap after which an engine lacks a joint
+LINK_QUANTITIES = ("link", "mass", "centre", "inertia")  # quantities of links
+DEGREES_PER_RADIAN = 180.0 / np.pi  # degrees in a radian
 # Relative error up to which numbers count as equal: above SDFormat's rounding of angles (1e-8), and
 # below the rounding of numbers with six digits.
-EQUAL = 1e-6
-# Relative error of a ratio of limits that counts as DEGREES: the ratio 57.3 for 57.2958 is 7e-5
-# off, 57 would be 5e-3 off.
-RATIO = 1e-3
+NUMBER_TOLERANCE = 1e-6
+# Relative error of a ratio of limits that counts as DEGREES_PER_RADIAN: the ratio 57.3 for 57.2958
+# is 7e-5 off, 57 would be 5e-3 off.
+DEGREES_TOLERANCE = 1e-3
 
 
 def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
@@ -57,9 +57,9 @@ def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
         before = _error_with(reference, reading, others)
         cause, fix = _cause_of(differences[name], reference, reading, traps)
         where: tuple[str, ...] = (name,)
-        duplicates = [trap for trap in traps if trap.cause == DUPLICATE]
+        duplicates = [trap for trap in traps if trap.cause == DUPLICATE_JOINT]
         if duplicates and cause == "joint dropped":
-            cause, where = DUPLICATE, duplicates[0].where
+            cause, where = DUPLICATE_JOINT, duplicates[0].where
         flaws.append(Flaw(causes_at(cause, where), before, after, fix))
     return list(dict.fromkeys(flaws))
 
@@ -144,7 +144,7 @@ def _cause_of(
 ) -> tuple[str, str]:
     """Return the name of a cause and its cure, from the differences of one link or joint."""
     where, text_by_quantity = differences[0].where, {d.quantity: d.text for d in differences}
-    is_of_link = bool(text_by_quantity.keys() & set(OF_LINKS))
+    is_of_link = bool(text_by_quantity.keys() & set(LINK_QUANTITIES))
     for trap in traps:
         is_inertial = trap.cause.startswith("0 kg") or "inertia" in trap.cause
         if where in trap.where and is_inertial and is_of_link:
@@ -160,7 +160,7 @@ def _cause_of(
         return _named("armature", have=in_engine, want=in_file)
     expected, read = reference.reading.hinges[where], reading.hinges[where]
     if "axis" in text_by_quantity:
-        if np.allclose(expected.axis, -read.axis, atol=EQUAL):
+        if np.allclose(expected.axis, -read.axis, atol=NUMBER_TOLERANCE):
             return _named("axis flipped")
         return _named("axis", how=text_by_quantity["axis"])
     if "origin" in text_by_quantity:
@@ -168,7 +168,7 @@ def _cause_of(
     limits = np.array([[expected.lower, expected.upper], [read.lower, read.upper]])
     if np.isfinite(limits).all() and limits.any():
         ratio = float(np.abs(limits[1]).max() / (np.abs(limits[0]).max() or 1.0))
-        if abs(ratio / DEGREES - 1.0) < RATIO:
+        if abs(ratio / DEGREES_PER_RADIAN - 1.0) < DEGREES_TOLERANCE:
             return _named("limit in degrees")
     return _named("limit", lower=read.lower, upper=read.upper)
 
@@ -197,10 +197,10 @@ def _name_link(
         return _named("centre")
     moments, axes = np.linalg.eigh(read.inertia)
     expected_moments, expected_axes = np.linalg.eigh(expected.inertia)
-    if np.allclose(moments, expected_moments, rtol=EQUAL, atol=0.0):
+    if np.allclose(moments, expected_moments, rtol=NUMBER_TOLERANCE, atol=0.0):
         # The smallest rotation between the principal axes. Axes of equal moments are free in their
         # plane, and are aligned by the orthogonal Procrustes problem.
-        are_equal = np.isclose(moments, moments[:, None], rtol=EQUAL, atol=0.0)
+        are_equal = np.isclose(moments, moments[:, None], rtol=NUMBER_TOLERANCE, atol=0.0)
         u, _, v = np.linalg.svd(np.where(are_equal, expected_axes.T @ axes, 0.0))
         turn = expected_axes @ u @ v @ axes.T
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))

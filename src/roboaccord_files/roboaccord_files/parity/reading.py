@@ -22,7 +22,7 @@ from roboaccord.description.urdf_file import strip
 
 from roboaccord_files.parity.ablation import ablate, jointly
 from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, reader, without_mimic
-from roboaccord_files.parity.compare import SAME, ReadingOutcome, finding_of
+from roboaccord_files.parity.compare import TOLERANCE, ReadingOutcome, finding_of
 from roboaccord_files.parity.properties import by_property
 from roboaccord_files.parity.result import ReadingCheck
 from roboaccord_files.parity.uncompared import read_uncompared
@@ -33,9 +33,10 @@ from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
+# Causes, by their names in words.py.
 MISREAD_BY_ALL = ("limit in degrees",)  # traps that every reader takes alike, and wrongly
 GAZEBO_REFUSED = "gazebo refused"
-UNEXPLAINED = "not explained"
+NOT_EXPLAINED = "not explained"
 
 
 class ReadingLevel(FileLevel[ReadingCheck]):
@@ -52,34 +53,23 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         Raises:
             AccordError: if the engine is not installed.
         """
-        bench, outcome, traps = case.bench, case.ask(case.text), find_traps(case.with_mimic)
-        reading = outcome.reading
-        # A refusal of a text that this project has converted is not about the user's file.
-        converted = bool(bench.file.form) and not bench.is_own(case.engine)
-        causes = [] if bench.file.form and outcome.agrees else _causes(case, traps)
-        named = {cause.quantity for cause in causes}
-        causes += [flaw for flaw in _remarks(bench, outcome, traps) if flaw.quantity not in named]
-        gazebo = [] if converted else [*_gazebo_flaws(case)]
-        if reading is None:  # its refusal has causes of its own
-            gazebo = [flaw for flaw in gazebo if flaw.quantity != GAZEBO_REFUSED]
-        failure, refusal = outcome.failure, outcome.refusal
-        if converted:
-            failure, refusal, causes = _about_conversion(outcome, causes)
-        if any(flaw.quantity == GAZEBO_REFUSED for flaw in gazebo):
-            failure = ParityCode.REFUSED
-        errors = [d.finite for d in outcome.differences if d.quantity == "acceleration"]
+        outcome = case.ask(case.text)
+        accelerations = (d.finite for d in outcome.differences if d.quantity == "acceleration")
         check = ReadingCheck(
-            failure,
-            (*causes, *gazebo),
+            outcome.failure,
+            tuple(_causes_and_remarks(case, outcome)),
             worst=outcome.worst,
-            gazebo=bool(gazebo),
-            acceleration=errors[0] if errors else None,
-            refusal=refusal,
+            acceleration=next(accelerations, None),
+            refusal=outcome.refusal,
         )
+        # A refusal of a text that this project has converted is not about the user's file.
+        is_converted = bool(case.bench.file.form) and not case.bench.is_own(case.engine)
+        check = _about_conversion(check, outcome) if is_converted else _with_gazebo(check, case)
+        reading = outcome.reading
         if reading:
             uncompared = read_uncompared(case, reading)
             check = replace(check, mass=reading.mass, order=reading.joints, uncompared=uncompared)
-        return replace(check, accord=_with_our_settings(case, converted=converted))
+        return replace(check, accord=_with_our_settings(case, is_converted=is_converted))
 
     def judge(self, check: ReadingCheck, tolerances: object = None) -> Finding:
         """Return whether the engine reads the robot as the reference does, but for round-off."""
@@ -106,31 +96,48 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         return ReadingCheck(failure, (Flaw(causes_at(FAILURE_CAUSES[failure]), fix=reason),))
 
 
-def _with_our_settings(case: FileCase, *, converted: bool) -> Finding | None:
+def _with_our_settings(case: FileCase, *, is_converted: bool) -> Finding | None:
     """Return the outcome under the workspace's settings; None for an engine that has none."""
     if not reader(case.engine).has_settings:
         return None
     outcome = case.bench.ask(case.engine, "accord", case.text)
-    failure = ParityCode.CONVERTED if converted and outcome.is_incomplete else outcome.failure
+    failure = ParityCode.CONVERTED if is_converted and outcome.is_incomplete else outcome.failure
     return finding_of(outcome.worst, failure, outcome.refusal)
 
 
-def _about_conversion(
-    outcome: ReadingOutcome, causes: list[Flaw]
-) -> tuple[ParityCode | None, str, list[Flaw]]:
-    """Return failure, refusal and causes of a converted text, in words about that text.
+def _about_conversion(check: ReadingCheck, outcome: ReadingOutcome) -> ReadingCheck:
+    """Return the check of a converted text, with refusal and causes in words about that text.
 
     There is no verdict if an engine refuses the text, or reads not all of its links and joints.
     """
     if outcome.is_incomplete:
         reason = outcome.refusal.partition("refuses it: ")[2] or outcome.refusal
-        reason = reason or "it has not all of its links and joints"
-        return ParityCode.CONVERTED, f"{OF_CONVERTED}: {reason}", []
-    causes = [replace(flaw, fix=f"{OF_CONVERTED}: {flaw.fix}") for flaw in causes]
-    return outcome.failure, outcome.refusal, causes
+        refusal = f"{OF_CONVERTED}: {reason or 'it has not all of its links and joints'}"
+        return replace(check, failure=ParityCode.CONVERTED, refusal=refusal, causes=())
+    causes = [replace(flaw, fix=f"{OF_CONVERTED}: {flaw.fix}") for flaw in check.causes]
+    return replace(check, causes=tuple(causes))
 
 
-def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
+def _with_gazebo(check: ReadingCheck, case: FileCase) -> ReadingCheck:
+    """Return the check with the flaws that an engine has by <gazebo> elements."""
+    flaws = [*_gazebo_flaws(case)]
+    is_refused = any(flaw.quantity == GAZEBO_REFUSED for flaw in flaws)
+    if check.failure:  # its refusal has causes of its own
+        flaws = [flaw for flaw in flaws if flaw.quantity != GAZEBO_REFUSED]
+    failure = ParityCode.REFUSED if is_refused else check.failure
+    return replace(check, failure=failure, causes=(*check.causes, *flaws), gazebo=bool(flaws))
+
+
+def _causes_and_remarks(case: FileCase, outcome: ReadingOutcome) -> list[Flaw]:
+    """Return the proven causes of differences, then the remarks on what they do not name."""
+    traps = find_traps(case.with_mimic)
+    causes = [] if case.bench.file.form and outcome.agrees else _proven_causes(case, traps)
+    named = {cause.quantity for cause in causes}
+    remarks = _remarks(case.bench, outcome, traps)
+    return causes + [flaw for flaw in remarks if flaw.quantity not in named]
+
+
+def _proven_causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     """Return the proven causes why an engine differs or refuses a text, and the effect of mimic."""
     outcome = case.ask(case.text)
     if case.bench.is_own(case.engine):
@@ -139,16 +146,16 @@ def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
         return ablate(case.with_mimic, [trap for trap in traps if trap.cause == MIMIC], case.ask)
     # Traps one by one, then quantities of links and joints that differ without these traps.
     causes = ablate(case.with_mimic, traps, case.ask)
-    others = [trap for trap in traps if trap.cause != MIMIC]
-    properties = by_property(_outcome_without(case, _among(others, causes)), traps)
-    if not _outcome_without(case, _among(others, [*causes, *properties])).agrees:
-        properties = _combined_causes(case, others, causes) or properties
+    other_traps = [trap for trap in traps if trap.cause != MIMIC]
+    properties = by_property(_outcome_without(case, _among(other_traps, causes)), traps)
+    if not _outcome_without(case, _among(other_traps, [*causes, *properties])).agrees:
+        properties = _combined_causes(case, other_traps, causes) or properties
     named = {cause.causes for cause in causes}
     causes += [cause for cause in properties if cause.causes not in named]
     if all(cause.quantity == MIMIC for cause in causes):
         where = (outcome.worst.where,) if outcome.worst else ()
-        fix = outcome.refusal or cure(UNEXPLAINED)
-        causes.append(Flaw(causes_at(UNEXPLAINED, where), outcome.error, fix=fix))
+        fix = outcome.refusal or cure(NOT_EXPLAINED)
+        causes.append(Flaw(causes_at(NOT_EXPLAINED, where), outcome.error, fix=fix))
     return causes
 
 
@@ -194,8 +201,9 @@ def _remarks(bench: Bench, outcome: ReadingOutcome, traps: list[Trap]) -> Iterat
         if list(reading.joints) != in_file and len(in_file) == len(reading.joints):
             pairs = zip(reading.joints, in_file, strict=True)
             yield _remark("joint order", next(name for name, other in pairs if name != other))
-        root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
-        root_is_lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
+        root = bench.tree.links[0]
+        smallest_equal = sum(link.mass for link in bench.tree.links) * (1.0 - TOLERANCE)
+        root_is_lost = root.name not in reading.links and reading.mass < smallest_equal
         if root_is_lost and bench.question.base == "fixed" and not reading.keeps_root:
             yield _remark("welded root", root.name)
     for trap in traps:

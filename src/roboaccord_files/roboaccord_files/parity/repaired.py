@@ -54,9 +54,8 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
     """Return a file with the certain repairs of the named causes."""
     traps = [trap for trap in find_traps(file.text) if trap.cause in causes]
     done = tuple(trap for trap in traps if trap.certain)
-    needs = (
-        f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
-    )
+    open_traps = [trap for trap in traps if trap.needs]
+    needs = (f"needs your number: {t.needs} of {name}" for t in open_traps for name in t.where)
     data = bytes_of(file)
     changes = changes_for(data, done)
     diff = unified(data, changes, file.path.name)

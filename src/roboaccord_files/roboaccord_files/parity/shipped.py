@@ -46,9 +46,8 @@ class ShippedLevel(FileLevel[ShippedCheck]):
                     return ShippedCheck(ParityCode.CONVERTED, f"{OF_CONVERTED}: {error}")
                 return ShippedCheck(ParityCode.REFUSED, str(error))
         counts = {kind: (in_file[kind], loaded[kind]) for kind in sorted({*in_file, *loaded})}
-        return ShippedCheck(
-            geometry={kind: pair for kind, pair in counts.items() if pair[0] != pair[1]}
-        )
+        differing = {kind: pair for kind, pair in counts.items() if pair[0] != pair[1]}
+        return ShippedCheck(geometry=differing)
 
     def judge(self, check: ShippedCheck, tolerances: object = None) -> Finding:
         """Return whether the engine loads the file; its collision shapes are not judged."""

@@ -23,7 +23,7 @@ from roboaccord.description.urdf_file import strip
 from roboaccord.engines.reading import Reading
 
 from roboaccord_files.parity.bench import FileCase, reader
-from roboaccord_files.parity.compare import SAME
+from roboaccord_files.parity.compare import TOLERANCE
 from roboaccord_files.parity.result import Uncompared
 from roboaccord_files.repair.joints import MIMIC
 
@@ -88,6 +88,6 @@ def read_uncompared(case: FileCase, reading: Reading) -> Uncompared:
         }
         for name in reading.joints:
             values = in_file.get(name, 0.0), in_engine.get(name, 0.0)
-            if not math.isclose(*values, rel_tol=SAME):
+            if not math.isclose(*values, rel_tol=TOLERANCE):
                 differing.setdefault(key, {})[name] = values
     return Uncompared(differing)

@@ -26,26 +26,26 @@ from roboaccord.description.meshes import read_mesh
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 # A triangle of a binary STL, whose layout is fixed.
-STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 # Bytes at the start of a binary STL; the last 4 are the number of triangles (80 of a title before).
-HEADER = 84
+STL_HEADER = 84
 MAX_TEXT = 10_000_000  # bytes; larger texts are not read: this size takes 0.2 s
 MAX_OTHER = 1_000_000  # bytes; larger files of other formats are not read: this takes as long
 # Coordinates of a point in a text of STL, and of OBJ; arrays and indices of COLLADA (DAE).
-CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
-POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
-ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
-INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
+STL_CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
+OBJ_POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
+DAE_ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
+DAE_INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
 # Number of points above which a mesh is thinned to the farthest point in each cell of directions.
-MANY = 4000
+MAX_UNTHINNED = 4000
 # Number of these cells from 0 to 1 along an axis. 8 leave some 1100 cells, four times as many as
 # DIRECTIONS.
-CELLS = 8
+CELLS_PER_UNIT = 8
 # Directions from the middle of a 7 x 7 x 7 lattice to its points, each direction once. No direction
 # is more than 12.6 degrees from one of them, so no extent is more than 2.4 % short.
 LATTICE = [d for d in product(range(-3, 4), repeat=3) if math.gcd(*d) == 1]
 DIRECTIONS = np.array([np.divide(d, math.hypot(*d)) for d in LATTICE])  # (290, 3)
-NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']*[\"']")
+DAE_NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']*[\"']")
 
 
 class Extent(NamedTuple):
@@ -87,19 +87,20 @@ def _extent(path: Path, size: int, _changed: int) -> Extent | None:
 def extremes(points: Array) -> Array:
     """Return the points (k, 3), of (n, 3), that are farthest in some direction of DIRECTIONS.
 
-    Of more than MANY points only those are compared that are farthest from the middle in their cell
-    of directions.
+    Of more than MAX_UNTHINNED points only those are compared that are farthest from the middle in
+    their cell of directions.
     """
-    if len(points) > MANY:
+    if len(points) > MAX_UNTHINNED:
         # Offsets from the middle, in units of the box around the points; their directions in cells.
         middle = 0.5 * (points.max(axis=0) + points.min(axis=0))
         offsets = (points - middle) / (np.ptp(points, axis=0) + 1e-12)
         distances = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + 1e-12
-        x, y, z = (CELLS * (1.0 + offsets / distances[:, None])).astype(np.int64).T
+        x, y, z = (CELLS_PER_UNIT * (1.0 + offsets / distances[:, None])).astype(np.int64).T
         # Points are entered in the order of their distance, so the farthest one of a cell remains.
         order = np.argsort(distances)
-        in_cell = np.full((2 * CELLS + 1) ** 3, -1)
-        in_cell[((2 * CELLS + 1) * x + y)[order] * (2 * CELLS + 1) + z[order]] = order
+        cells = 2 * CELLS_PER_UNIT + 1  # along an axis, from -1 to 1
+        in_cell = np.full(cells**3, -1)
+        in_cell[((cells * x + y) * cells + z)[order]] = order
         points = points[in_cell[in_cell >= 0]]
     return np.asarray(points[np.unique(farthest(points, DIRECTIONS))])
 
@@ -118,9 +119,9 @@ def _points(path: Path, size: int) -> Array | None:
     kind = path.suffix.lower()
     if kind == ".stl":
         with path.open("rb") as file:
-            count = int.from_bytes(file.read(HEADER)[-4:], "little")
-        if size == HEADER + STL.itemsize * count:
-            corners = np.fromfile(path, STL, offset=HEADER)["corners"]
+            count = int.from_bytes(file.read(STL_HEADER)[-4:], "little")
+        if size == STL_HEADER + STL_TRIANGLE.itemsize * count:
+            corners = np.fromfile(path, STL_TRIANGLE, offset=STL_HEADER)["corners"]
             return np.asarray(corners.reshape(-1, 3), float)
     if kind in (".stl", ".obj", ".dae"):
         if size > MAX_TEXT:
@@ -128,7 +129,7 @@ def _points(path: Path, size: int) -> Array | None:
         data = read_bytes(path, MAX_TEXT)
         if kind == ".dae":
             return _of_dae(data)
-        pattern = CORNER if kind == ".stl" else POINT
+        pattern = STL_CORNER if kind == ".stl" else OBJ_POINT
         return np.array(pattern.findall(data)).astype(float).reshape(-1, 3)
     return read_mesh(path)[0] if size < MAX_OTHER else None
 
@@ -142,8 +143,8 @@ def _of_dae(data: bytes) -> Array | None:
         return match[1]
 
     # Numbers and indices are cut out by regular expressions, so that little XML is left to parse.
-    bare = INDICES.sub(rb"<\1><", ARRAY.sub(cut_out, data))
-    top = ET.fromstring(NAMESPACE.sub(b"", bare, count=1))
+    bare = DAE_INDICES.sub(rb"<\1><", DAE_ARRAY.sub(cut_out, data))
+    top = ET.fromstring(DAE_NAMESPACE.sub(b"", bare, count=1))
     unit = top.find("asset/unit")
     meter = float(unit.get("meter", "1")) if unit is not None else 1.0
     shapes = {f"#{e.get('id')}": _of_geometry(e, arrays) for e in top.iter("geometry")}

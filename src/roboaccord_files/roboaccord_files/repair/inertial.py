@@ -85,9 +85,8 @@ def change_inertia(change: Callable[[Array], Array]) -> RepairFunction:
 
 def inertial_twice(top: ET.Element) -> Iterator[Trap]:
     """Yield the trap of links with two inertials, of which readers take one or the other."""
-    names = tuple(
-        link.get("name", "") for link in top.findall("link") if len(link.findall("inertial")) > 1
-    )
+    links = (link for link in top.findall("link") if len(link.findall("inertial")) > 1)
+    names = tuple(link.get("name", "") for link in links)
 
     advice = "keep one: readers take the first, or the last, or refuse the file"
     keep_first = remove_children("link", "inertial", first=1)

@@ -20,13 +20,17 @@ from roboaccord_files.repair.inertial import change_inertia, inertials
 from roboaccord_files.repair.masses import MOMENT
 from roboaccord_files.repair.trap import Trap
 
-REFUSED = 1e-14  # kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler)
-LEAST = 2.0 * REFUSED  # kg m^2; smallest principal moment after a repair that raises it
+MIN_MUJOCO_MOMENT = (
+    1e-14  # kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler)
+)
+MIN_RAISED_MOMENT = (
+    2.0 * MIN_MUJOCO_MOMENT
+)  # kg m^2; smallest principal moment after a repair that raises it
 # Relative to the largest moment: rounding of the numbers in a file. Files have fewer than nine
 # digits.
-ROUNDING = 1e-9
+FILE_ROUNDING = 1e-9
 # Relative to the largest moment: round-off of eigenvalues, 5000 eps.
-ROUND_OFF = 1e-12
+EIGENVALUE_ROUND_OFF = 1e-12
 
 
 def unphysical(top: ET.Element) -> Iterator[Trap]:
@@ -59,16 +63,14 @@ def _fault(mass: float, inertia: Array) -> str:
     moments, excess = np.linalg.eigvalsh(inertia), violation(inertia)
     if mass <= 0.0 and not inertia.any():
         return ""
-    if excess > ROUND_OFF * abs(moments[2]):
-        if (
-            np.sum(np.diag(inertia) < 0.0) == 1
-            and violation(_with_positive_diagonal(inertia)) <= 0.0
-        ):
+    if excess > EIGENVALUE_ROUND_OFF * abs(moments[2]):
+        remaining_violation = violation(_with_positive_diagonal(inertia))
+        if np.sum(np.diag(inertia) < 0.0) == 1 and remaining_violation <= 0.0:
             return "negative"
-        return "rounded" if excess <= ROUNDING * moments[2] else "broken"
-    if moments[0] <= ROUND_OFF * moments[2]:
-        return "flat" if moments[2] >= LEAST / ROUNDING else "point"
-    if moments[0] < REFUSED:
+        return "rounded" if excess <= FILE_ROUNDING * moments[2] else "broken"
+    if moments[0] <= EIGENVALUE_ROUND_OFF * moments[2]:
+        return "flat" if moments[2] >= MIN_RAISED_MOMENT / FILE_ROUNDING else "point"
+    if moments[0] < MIN_MUJOCO_MOMENT:
         return "vanishing"
     return "rounded" if _is_on_edge(inertia) else ""
 
@@ -95,7 +97,7 @@ def _is_on_edge(inertia: Array) -> bool:
     """Return whether round-off decides if the largest moment is more than the sum of the others."""
     first, second, third = np.linalg.eigvalsh(inertia)
     if np.count_nonzero(inertia - np.diag(np.diag(inertia))):
-        return bool(abs(third - second - first) <= ROUND_OFF * third)
+        return bool(abs(third - second - first) <= EIGENVALUE_ROUND_OFF * third)
     return bool(first + second < third)
 
 
@@ -110,7 +112,7 @@ def _raised(inertia: Array) -> Array:
     The smallest diagonal entry is raised, or a larger one, or all three: the first that suffices.
     """
     largest = np.linalg.eigvalsh(inertia)[2]
-    step = float(f"{max(violation(inertia), 0.0) + ROUNDING * largest:.1e}")
+    step = float(f"{max(violation(inertia), 0.0) + FILE_ROUNDING * largest:.1e}")
     order = np.argsort(np.diag(inertia))
     for entries in (*order[:, None], order):
         raised = inertia.copy()

@@ -89,9 +89,8 @@ def several_degrees(top: ET.Element) -> Iterator[Trap]:
     """Yield joints of types with several degrees of freedom, or of unknown types."""
     for kind in DEGREES:
         names = tuple(e.get("name", "") for e in top.findall(f"joint[@type='{kind}']"))
-        advice = (
-            f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
-        )
+        cure = "write slides and hinges, or let the base be free"
+        advice = f"few readers know a {kind} joint: {cure}"
         yield Trap(f"{kind} joint", names, advice, _weld, certain=False, of="joint")
     types = (*MOVING, "fixed", *DEGREES)
     names = tuple(e.get("name", "") for e in top.findall("joint") if e.get("type") not in types)

@@ -24,7 +24,8 @@ from roboaccord_files.repair.inertial import give_inertia, inertials, write_iner
 from roboaccord_files.repair.trap import Trap, named_elements
 
 # kg and kg m^2; mass and principal moments of a massless link in a proof. They are above NEGLIGIBLE
-# and above what MuJoCo refuses (inertias.REFUSED), and below what changes the motion of any robot.
+# and above what MuJoCo refuses (inertias.MIN_MUJOCO_MOMENT), and below what changes the motion of
+# any robot.
 MASS, MOMENT = 1e-5, 1e-9
 NEGLIGIBLE = 1e-6  # kg; SDFormat takes a mass up to this for 0 (test_parity.py checks it)
 

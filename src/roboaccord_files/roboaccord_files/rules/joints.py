@@ -133,9 +133,8 @@ def _reductions(source: Source) -> Found:
             effort = sum(numbers(joint.find("limit"), "effort"))
             if effort > MAX_ACCELERATION * moved.get(name, math.inf) > 0.0:
                 unit = "m/s^2" if joint.get("type") == "prismatic" else "rad/s^2"
-                result = (
-                    f"an effort of {effort:g} accelerates it to {effort / moved[name]:.1g} {unit}"
-                )
+                rate = f"{effort / moved[name]:.1g} {unit}"
+                result = f"an effort of {effort:g} accelerates it to {rate}"
                 why = "its rotor is not in the file, or no drive has this effort"
                 yield "reduction-inertia", drive, f"{label(joint)}: {result}: {why}", cure
 

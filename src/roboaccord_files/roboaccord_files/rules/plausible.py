@@ -26,15 +26,15 @@ from roboaccord_files.rules.source import Source
 
 # Relative to the trace; an inertia less physical than this is found by other rules. It is the
 # rounding of numbers to four digits.
-ROUNDING = 1e-3
+TRACE_ROUNDING = 1e-3
 # Allowance by which parts may stick out of a link's shapes: a share of its size, and a length [m].
-SLACK, LEAST = 0.05, 0.005
-LIGHT = 0.005  # share of the robot's mass; lighter links are not judged (docs/rules.md)
+SLACK = (0.05, 0.005)
+MIN_MASS_SHARE = 0.005  # share of the robot's mass; lighter links are not judged (docs/rules.md)
 # Factor of the bounds on squared radii of gyration, for small shapes (docs/rules.md).
-MARGIN = 1.5
+RADII_MARGIN = 1.5
 # A hull is too dense above this density [kg/m^3], and this multiple of the median of the links.
-STEEL, OTHERS = 8_000.0, 4.0
-LARGE = 0.08  # m; smaller links may be of solid metal: motors and gears of this size are
+MAX_DENSITY, MEDIAN_FACTOR = 8_000.0, 4.0
+MIN_DENSE_SIZE = 0.08  # m; smaller links may be of solid metal: motors and gears of this size are
 # Densities of solid materials [kg/m^3]; a link of gears, motors and cables has others.
 MATERIALS = {
     "1000 kg/m^3 without a material": (990.0, 1_010.0),
@@ -45,7 +45,7 @@ MATERIALS = {
 }
 # Relative difference of densities that count as equal, of which 4 % are the error of the hull's
 # volume; and the number of links from which on equal densities are no coincidence.
-EQUAL_DENSITY, SEVERAL = 0.06, 3
+EQUAL_DENSITY, MIN_GROUP = 0.06, 3
 # Relative to the geometric mean of two moments; a smaller product of inertia has no clear sign, as
 # its body is within 5 % of a sphere or a box.
 CLEAR_PRODUCT = 0.05
@@ -54,7 +54,7 @@ CLEAR_PRODUCT = 0.05
 CLEAR_SIGN = 0.8
 # Ratio of links with the wrong sign to those with the right one, for a finding: single links may
 # have other parts than their shapes show.
-MOSTLY = 4
+MIN_SIGN_RATIO = 4
 LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}  # units of length [m]
 # Relative; moments this close to those of a box or hull are equal. It is half the error of hulls
 # (EQUAL_DENSITY), which boxes do not have.
@@ -69,7 +69,7 @@ def plausible(source: Source) -> Found:
 
 
 def beyond_shape(
-    links: Sequence[Solid], slack: tuple[float, float] = (SLACK, LEAST), margin: float = MARGIN
+    links: Sequence[Solid], slack: tuple[float, float] = SLACK, margin: float = RADII_MARGIN
 ) -> Found:
     """Yield links whose centre of mass or radii of gyration no mass within their shapes can have.
 
@@ -78,11 +78,13 @@ def beyond_shape(
         slack: share of a link's size, and length [m], by which parts may stick out of its shapes.
         margin: factor of the bounds on squared radii.
     """
-    least = LIGHT * sum(body.mass for body in links)
+    min_mass = MIN_MASS_SHARE * sum(body.mass for body in links)
+    share, length = slack
     for body in links:
-        if body.mass < least or violation(body.inertia) > ROUNDING * abs(np.trace(body.inertia)):
+        rounding = TRACE_ROUNDING * abs(np.trace(body.inertia))
+        if body.mass < min_mass or violation(body.inertia) > rounding:
             continue  # a logo or a camera, whose mass is negligible; or an unphysical inertia
-        allowance = slack[1] + slack[0] * body.size
+        allowance = length + share * body.size
         outside = float(-body.reach.min())
         if outside > allowance:
             distance = f"{outside:.3g} m outside its shapes"
@@ -122,9 +124,9 @@ def _squared_radii(body: Solid, allowance: float, margin: float) -> tuple[Array,
 def dense(links: Sequence[Solid]) -> Found:
     """Yield links whose hull is denser than steel, and links that all have one default density."""
     densities = [body.mass / body.hull[0] for body in links]
-    usual = OTHERS * float(np.median(densities)) if len(links) > SEVERAL else 0.0
+    usual_limit = MEDIAN_FACTOR * float(np.median(densities)) if len(links) > MIN_GROUP else 0.0
     for body, density in zip(links, densities, strict=True):
-        if density > max(STEEL, usual) and body.size > LARGE:
+        if density > max(MAX_DENSITY, usual_limit) and body.size > MIN_DENSE_SIZE:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
     for material, (low, high) in MATERIALS.items():
@@ -133,7 +135,7 @@ def dense(links: Sequence[Solid]) -> Found:
         solids = [*compress(links, np.logical_or(in_range, of_hull))]
         for volumes in ([b.volume for b in solids], [b.hull[0] for b in solids]):
             group = _of_one_density(solids, np.array(volumes))
-            if len(group) >= max(SEVERAL, len(_of_different_mass(links)) / 2):
+            if len(group) >= max(MIN_GROUP, len(_of_different_mass(links)) / 2):
                 names = ", ".join(body.link.get("name", "") for body in group[:4])
                 density = np.median([b.mass / v for b, v in zip(solids, volumes, strict=True)])
                 message = f"{len(group)} links have one density, {density:.0f} kg/m^3: {names}"
@@ -174,7 +176,7 @@ def signs(links: Sequence[Solid]) -> Found:
             if cosine < -CLEAR_SIGN:
                 reversed_links.append(body)
             agreeing_count += cosine > CLEAR_SIGN
-    if len(reversed_links) >= max(SEVERAL, MOSTLY * agreeing_count):
+    if len(reversed_links) >= max(MIN_GROUP, MIN_SIGN_RATIO * agreeing_count):
         message = f"products of inertia of {len(reversed_links)} links lean against their shapes"
         cure = "reverse ixy, ixz and iyz: URDF has them with a minus sign, CAD often without"
         yield "products-sign", reversed_links[0].inertial, message, cure
@@ -217,6 +219,5 @@ def _cure_by_hull(body: Solid) -> str:
     return "a body that fills its hull has ixx, iyy, izz " + " ".join(f"{m:.3g}" for m in moments)
 
 
-FINDERS: tuple[Callable[[Sequence[Solid]], Found], ...] = (
-    beyond_shape, dense, mirrored, signs, other_unit,
-)  # fmt: skip
+Finder = Callable[[Sequence[Solid]], Found]
+FINDERS: tuple[Finder, ...] = beyond_shape, dense, mirrored, signs, other_unit

@@ -78,8 +78,6 @@ class ExtraInputs:
 
     def has_vectors(self, time: float) -> bool:
         """Return whether all vectors that answer the state at `time` [s] have come."""
-        if not self._expected:
-            return True
         return all(n in self._vectors and self._vectors[n][0] == time for n in self._expected)
 
     def command_with(self, effort: Array) -> Command:

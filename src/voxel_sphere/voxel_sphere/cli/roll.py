@@ -27,7 +27,7 @@ from voxel_sphere.rolling.ball import RollEvent
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.rolling.scene import Scene
-from voxel_sphere.rolling.walls import STEEP
+from voxel_sphere.rolling.walls import STEEP_ANGLE
 from voxel_sphere.source.described import DESCRIBED, roll_as_described
 from voxel_sphere.source.pages import write_run
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
@@ -84,7 +84,7 @@ def roll_command(
     after: After = "parallel",
     steep: Annotated[
         si.Degrees, Option(help="Smallest slope of a face of --workspace that counts as a wall.")
-    ] = STEEP,
+    ] = STEEP_ANGLE,
     step: Annotated[
         si.Seconds | None, Option(help="Step of the integration. Default: 0.02 rad of turn.")
     ] = None,

@@ -9,7 +9,7 @@ A closed form is a kind and its parameters `params` (7,), lengths in voxels:
 
 A wave is z = mean height + amplitude sin(wave number s), with s along its direction. The functions
 give the distance of a point (x, y, z) from the ground, the unit normal there, and the normal's
-rate. A form is added as a number here, and a branch in both functions. NEWTON may be tuned;
+rate. A form is added as a number here, and a branch in both functions. MAX_ITERATIONS may be tuned;
 test_voxel_field compares grids with the closed forms.
 """
 
@@ -19,36 +19,36 @@ import math
 
 from roboaccord.numerics import kernel
 
+from voxel_sphere.rolling.vectors import dot, moved, norm, scaled
+
 PLANE, SPHERE, CYLINDER, WAVE = range(1, 5)  # kinds of fields; 0 is GRID of field.py
 # Largest number of iterations for the foot of a perpendicular on a wave; 6 reach round-off from the
 # centres of balls on the generator's sinusoid (measured).
-NEWTON = 20
+MAX_ITERATIONS = 20
 
 
 @kernel
 def distance_and_normal(kind, params, x, y, z):
     """Return the distance of a point from the ground [voxels], and the unit normal (3)."""
     if kind == PLANE:
-        nx, ny, nz = params[3], params[4], params[5]
-        d = (x - params[0]) * nx + (y - params[1]) * ny + (z - params[2]) * nz
-        return d, nx, ny, nz
+        point, n = params[0:3], params[3:6]
+        return dot((x - point[0], y - point[1], z - point[2]), n), (n[0], n[1], n[2])
     if kind == WAVE:
-        c, s, mean, amplitude, k = params[0], params[1], params[2], params[3], params[4]
+        c, s = params[0], params[1]
         along = c * x + s * y
         # Below the ground there may be several feet; the height is enough there, for its sign.
-        above = z > mean + amplitude * math.sin(k * along)
-        foot = _foot_on_wave(params, along, z) if above else along
-        slope = amplitude * k * math.cos(k * foot)
+        is_above = z > _wave(params, along)[0]
+        foot = _foot_on_wave(params, along, z) if is_above else along
+        height, slope, _ = _wave(params, foot)
         size = math.sqrt(1.0 + slope * slope)
-        height = mean + amplitude * math.sin(k * foot)
         d = ((z - height) - (along - foot) * slope) / size
-        return d, -slope * c / size, -slope * s / size, 1.0 / size
+        return d, (-slope * c / size, -slope * s / size, 1.0 / size)
     # SPHERE and CYLINDER: from the point straight towards the centre, or towards the axis.
-    ux, uy, uz = params[0] - x, params[1] - y, params[2] - z
-    along = ux * params[3] + uy * params[4] + uz * params[5]
-    ux, uy, uz = ux - along * params[3], uy - along * params[4], uz - along * params[5]
-    size = math.sqrt(ux * ux + uy * uy + uz * uz)
-    return params[6] - size, ux / size, uy / size, uz / size
+    middle, axis, radius = params[0:3], params[3:6], params[6]
+    u = middle[0] - x, middle[1] - y, middle[2] - z
+    u = moved(u, -dot(u, axis), axis)
+    size = norm(u)
+    return radius - size, (u[0] / size, u[1] / size, u[2] / size)
 
 
 @kernel
@@ -56,14 +56,13 @@ def normal_rate(kind, params, x, y, z, vx, vy, vz):
     """Return the derivative n' (3) of the unit normal at a point that moves with (vx, vy, vz)."""
     if kind == PLANE:
         return 0.0, 0.0, 0.0
-    d, nx, ny, nz = distance_and_normal(kind, params, x, y, z)
+    d, n = distance_and_normal(kind, params, x, y, z)
     # Parallel surfaces of a wave: the normal turns in the plane of the wave, by the curvature of
     # the surface at the distance d.
     if kind == WAVE:
-        c, s, amplitude, k = params[0], params[1], params[3], params[4]
+        c, s = params[0], params[1]
         foot = _foot_on_wave(params, c * x + s * y, z)
-        slope = amplitude * k * math.cos(k * foot)
-        bend = -amplitude * k * k * math.sin(k * foot)
+        _, slope, bend = _wave(params, foot)
         size = math.sqrt(1.0 + slope * slope)
         curvature = bend / (size * size * size)
         speed = ((vx * c + vy * s) + slope * vz) / size
@@ -72,21 +71,28 @@ def normal_rate(kind, params, x, y, z, vx, vy, vz):
     # SPHERE and CYLINDER: the part of the velocity across the normal, over the distance to the
     # middle.
     radius = params[6] - d
-    along = vx * params[3] + vy * params[4] + vz * params[5]
-    wx, wy, wz = vx - along * params[3], vy - along * params[4], vz - along * params[5]
-    radial = wx * nx + wy * ny + wz * nz
-    return (-wx + radial * nx) / radius, (-wy + radial * ny) / radius, (-wz + radial * nz) / radius
+    axis, v = params[3:6], (vx, vy, vz)
+    across = moved(v, -dot(v, axis), axis)
+    rate = moved(scaled(-1.0, across), dot(across, n), n)
+    return rate[0] / radius, rate[1] / radius, rate[2] / radius
+
+
+@kernel
+def _wave(params, s):
+    """Return height [voxels], slope and second derivative [1/voxel] of a wave at s."""
+    mean, amplitude, k = params[2], params[3], params[4]
+    height = mean + amplitude * math.sin(k * s)
+    slope = amplitude * k * math.cos(k * s)
+    bend = -amplitude * k * k * math.sin(k * s)
+    return height, slope, bend
 
 
 @kernel
 def _foot_on_wave(params, s, z):
     """Return s of the foot of the perpendicular from (s, z) on a wave, by Newton's method."""
-    mean, amplitude, k = params[2], params[3], params[4]
     foot = s
-    for _ in range(NEWTON):
-        height = mean + amplitude * math.sin(k * foot)
-        slope = amplitude * k * math.cos(k * foot)
-        bend = -amplitude * k * k * math.sin(k * foot)
+    for _ in range(MAX_ITERATIONS):
+        height, slope, bend = _wave(params, foot)
         step = ((foot - s) + (height - z) * slope) / (1.0 + slope * slope + (height - z) * bend)
         foot -= step
         if abs(step) < 1e-13 * (1.0 + abs(foot)):

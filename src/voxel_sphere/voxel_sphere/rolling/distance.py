@@ -6,9 +6,9 @@ pieces of that surface (`Surfels`) give accurate distances in a band around the 
 where the sphere's centre moves. Elsewhere, and for solids too thin to be smoothed, distances are
 those between whole voxels (scipy's Euclidean distance transform).
 
-The constants, except VOXEL, may be tuned. They were measured against closed forms: narrower
-Gaussians let voxels show, wider ones round off edges, and each change moves every path on voxels
-and the accuracies in docs/voxel_rolling.md. test_voxel_field guards the rest.
+The constants, except VOXEL_VARIANCE, may be tuned. They were measured against closed forms:
+narrower Gaussians let voxels show, wider ones round off edges, and each change moves every path on
+voxels and the accuracies in docs/voxel_rolling.md. test_voxel_field guards the rest.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ Grid = npt.NDArray[np.float32]
 # Indices of voxels or of pieces of the surface.
 Indices = npt.NDArray[np.integer]
 
-# Standard deviations of Gaussians.
-SURFACE = 2.0  # voxels; smooths a binary solid. 1.5 was measured and is worse
+# Standard deviations (SD) of Gaussians.
+BINARY_SD = 2.0  # voxels; smooths a binary solid. 1.5 was measured and is worse
 # voxels; the same for grey slices, which are smooth already. Errors of `exact` in bowl and sinusoid
 # at n = 50, in 0.001 r, with 0.6 voxel: 13 and 37, 1: 9 and 37, 1.5: 6 and 40, 2: 16 and 47.
-GREY_SURFACE = 1.0
+GREY_SD = 1.0
 # voxels; smooths further, for the curvature. The same errors with 1 voxel: 10 and 34, 2: 9 and 37,
 # 3: 9 and 40, 5: 14 and 47; on black and white slices 2 is better than 1 and 4.
-CURVATURE = 2.0
-VOXEL = 1 / 12  # voxel^2; variance of a voxel, over which a grey value is a mean
+CURVATURE_SD = 2.0
+VOXEL_VARIANCE = 1 / 12  # voxel^2; variance of a voxel, over which a grey value is a mean
 # voxels; margin around a surface in which it is smoothed. scipy ends Gaussians at 4 sigma, which is
 # 11.3 for both together.
-MARGIN = 12
-# voxels; a boundary voxel farther from the smoothed surface has been smoothed away: SURFACE, about
-# the distance by which smoothing rounds off an edge
-THIN = 2
+SURFACE_MARGIN = 12
+# voxels; a boundary voxel farther from the smoothed surface has been smoothed away. It is
+# BINARY_SD, about the distance by which smoothing rounds off an edge.
+MAX_SHIFT = 2
 # voxels; by how much the nearest voxel centre lies below the surface (measured), and the same far
-# from the band, where it is anything between CENTRES and the 0.5 of a face: their mean.
-CENTRES = 0.1
-COARSE = 0.3
-NORMAL = 0.2  # r; Gaussian of the gradient. 0.15 and 0.25 were measured and are worse
-STAGES = 4  # number of calls of `done` in `distance_and_gradient`
+# from the band, where it is anything between CENTRE_DEPTH and the 0.5 of a face: their mean.
+CENTRE_DEPTH = 0.1
+MEAN_DEPTH = 0.3
+NORMAL_SD = 0.2  # r; Gaussian of the gradient. 0.15 and 0.25 were measured and are worse
+STAGE_COUNT = 4  # number of calls of `done` in `distance_and_gradient`
 
 
 def distance_and_gradient(
-    solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = no_progress
+    solid: Solid, radius: float, *, smoothing: float = NORMAL_SD, done: Done = no_progress
 ) -> tuple[Grid, list[Grid], Surfels]:
     """Return the distance (n, n, n) [voxels] to a solid, its smoothed gradient, and the surface.
 
@@ -62,7 +62,7 @@ def distance_and_gradient(
         solid: (n, n, n) bool, or grey from 0 to 255.
         radius: radius of the sphere [voxels].
         smoothing: standard deviation of the Gaussian that smooths the gradient [r].
-        done: called with each of `STAGES` stages.
+        done: called with each of `STAGE_COUNT` stages.
     """
     full = solid if solid.dtype == np.bool_ else solid >= 128
     distance, nearest = scipy.ndimage.distance_transform_edt(~full, return_indices=True)
@@ -70,13 +70,13 @@ def distance_and_gradient(
     surface = Surfels.of(solid)
     if surface.misses(full):
         surface = Surfels.of_voxels(full)
-        distance -= CENTRES
+        distance -= CENTRE_DEPTH
     else:
         reach = 3.0 * smoothing * radius + 3.0  # the reach of the smoothing from the distance r
         band = np.nonzero(np.abs(distance - radius) < reach)
         start = np.stack([component[band] for component in nearest], axis=1)
         # Everywhere the distance of voxel centres; in the band the accurate one.
-        distance -= COARSE
+        distance -= MEAN_DEPTH
         distance[band] = surface.distance(np.stack(band, axis=1) + np.float64(0.5), start)
     done(1)
     field = distance.astype(np.float32)
@@ -142,7 +142,7 @@ class Surfels:
     def misses(self, full: Solid) -> bool:
         """Return whether the surface misses a part of the solid, a thin sheet for example."""
         edge = full & ~scipy.ndimage.binary_erosion(full, border_value=1)
-        near = scipy.ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
+        near = scipy.ndimage.maximum_filter(self.number >= 0, size=2 * MAX_SHIFT + 1)
         return not len(self.points) or bool(np.any(edge & ~near))
 
     def distance(self, points: Array, start: Indices) -> Array:
@@ -192,17 +192,17 @@ def surface_points(solid: Solid) -> tuple[Array, Array]:
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
     largest = scipy.ndimage.maximum_filter(filled, 3)
-    box = box_of(largest != scipy.ndimage.minimum_filter(filled, 3), MARGIN)
+    box = box_of(largest != scipy.ndimage.minimum_filter(filled, 3), SURFACE_MARGIN)
     filled = filled[box]  # most of a volume is far from its surface
-    sigma = GREY_SURFACE if grey else SURFACE
+    sigma = GREY_SD if grey else BINARY_SD
     share = scipy.ndimage.gaussian_filter(filled, sigma, mode="nearest")
     # Across a plane a Gaussian gives the normal distribution; its inverse is linear there.
     level = scipy.special.ndtri(np.clip(share, 1e-4, 1.0 - 1e-4))
     points = level_points(level)
     slope = at_points(np.gradient(level), points)
     normals = -slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-12)
-    wide = scipy.ndimage.gaussian_filter(share, CURVATURE, mode="nearest")
-    variance = sigma**2 + (VOXEL if grey else 0.0)
+    wide = scipy.ndimage.gaussian_filter(share, CURVATURE_SD, mode="nearest")
+    variance = sigma**2 + (VOXEL_VARIANCE if grey else 0.0)
     points += 0.5 * variance * at_points([divergence(wide)], points) * normals
     points += np.array([extent.start for extent in box])
     return points, normals
@@ -235,9 +235,8 @@ def divergence(share: Grid) -> Grid:
     """Return the divergence of the outward normal of a smoothed solid (n, n, n) [1/voxel]."""
     slope = np.gradient(share)
     size = np.sqrt(sum(component**2 for component in slope)) + np.float32(1e-6)
-    total: Grid = sum(
-        np.gradient(-component / size, axis=axis) for axis, component in enumerate(slope)
-    )
+    rates = (np.gradient(-component / size, axis=axis) for axis, component in enumerate(slope))
+    total: Grid = sum(rates)
     return total
 
 

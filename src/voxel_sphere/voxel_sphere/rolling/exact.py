@@ -7,35 +7,35 @@ contacts alternate (HOLLOW).
 
 Points and vectors are tuples of three numbers: the centre c [voxels], the ground's unit normal n
 below it, and the centre's velocity v [voxels/s]. The normal is constant along itself, so a distance
-that is slightly wrong does not spoil the path; it is corrected only beyond a bound. SUSPECT, SHARP
-and BISECTIONS may be tuned; test_voxel_rolling and test_voxel_walls guard the rest.
+that is slightly wrong does not spoil the path; it is corrected only beyond a bound. The constants
+but the codes may be tuned; test_voxel_rolling and test_voxel_walls guard the rest.
 """
 
 from __future__ import annotations
 
-import math
-
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample
-from voxel_sphere.rolling.schemes import hits, moved, rolling_velocity, runge_kutta, turn, velocity
+from voxel_sphere.rolling.schemes import hits, rolling_velocity, runge_kutta, turn, velocity
 from voxel_sphere.rolling.state import HOLLOWNESS, LAST_NORMAL, LAST_STEP, TRAVEL
+from voxel_sphere.rolling.vectors import distance_between, dot, is_inside, moved
 
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
 
-# r times the curvature of the surface on which the centre moves, estimated from the turn of the
-# normal in a step. From here on it is computed from distances, which costs three samples of the
-# field. It is an eighth of SHARP, for the smoothed normal turns more slowly than the ground does;
-# the bowl whose centre's surface has a radius of 4 r, 1/4, is not measured in every step.
-SUSPECT = 0.5
-# The same, computed from distances, from which on the ground counts as a groove: r times the
-# curvature of the ground is then SHARP / (1 + SHARP) = 0.8. Two contacts alternate where that is 1,
-# which no grid can show.
-SHARP = 4.0
+# Hollowness is r times the curvature of the surface on which the centre moves. It is estimated from
+# the turn of the normal in a step, and from this estimate on it is computed from distances, which
+# costs three samples of the field. The value is an eighth of GROOVE_HOLLOWNESS, for the smoothed
+# normal turns more slowly than the ground does; the bowl whose centre's surface has a radius of
+# 4 r, 1/4, is not measured in every step.
+SUSPECTED_HOLLOWNESS = 0.5
+# Hollowness, computed from distances, from which on the ground counts as a groove: r times the
+# curvature of the ground is then 4 / (1 + 4) = 0.8. Two contacts alternate where that is 1, which
+# no grid can show.
+GROOVE_HOLLOWNESS = 4.0
 BISECTIONS = 45  # halvings of a step: they locate a hit to 3e-14 of the step, which is round-off
-# steps; a longer remaining time is taken in two steps. The 1e-6 is far above the round-off of times
-# and lengthens a last step by nothing that counts.
-ROUND_OFF = 1.000001
+# Steps of `step_size`; a longer remaining time is taken in two steps. The 1e-6 is far above the
+# round-off of times and lengthens a last step by nothing that counts.
+LONGEST_LAST_STEP = 1.000001
 
 
 @kernel
@@ -57,20 +57,19 @@ def advance(scheme, surroundings, state, w, step_size, duration, reach):
     time, code = 0.0, DONE
     while code == DONE and time < duration:
         # Distance and normal of the ground, and the centre put back if it is off.
-        d, nx, ny, nz = sample(ground, *c)
-        if not abs(d - r) < surroundings.lost or nx * nx + ny * ny + nz * nz == 0.0:
+        d, n = sample(ground, *c)
+        if not abs(d - r) < surroundings.lost or dot(n, n) == 0.0:
             code = LOST
             break
         if abs(d - r) > surroundings.guard:
-            c = c[0] - (d - r) * nx, c[1] - (d - r) * ny, c[2] - (d - r) * nz
-            d, nx, ny, nz = sample(ground, *c)
-        n = nx, ny, nz
+            c = moved(c, r - d, n)
+            _, n = sample(ground, *c)
         v = rolling_velocity(scheme, ground, r, spin, c, n)
         if surroundings.has_walls and time == 0.0 and hits(walls, r, c, v):
             code = HIT
             break
         remaining = duration - time
-        step = step_size if remaining > ROUND_OFF * step_size else remaining
+        step = step_size if remaining > LONGEST_LAST_STEP * step_size else remaining
         end = runge_kutta(scheme, ground, r, spin, c, v, step)
         length = distance_between(c, end)
         if enters_groove(ground, r, state, c, n, end, length):
@@ -87,8 +86,7 @@ def advance(scheme, surroundings, state, w, step_size, duration, reach):
             step, end = step_to_wall(scheme, surroundings, spin, c, v, step)
             code = HIT
             length = distance_between(c, end)
-        size = surroundings.size
-        if not (0.0 <= end[0] <= size and 0.0 <= end[1] <= size and 0.0 <= end[2] <= size):
+        if not is_inside(end, surroundings.size):
             code = LEFT
             break
         turn(state, spin, step)
@@ -109,18 +107,17 @@ def enters_groove(ground, r, state, c, n, end, length):
     hollowness of a groove stays in the state until the sphere is out of it, so that it is reported
     once.
     """
-    last = state[LAST_STEP]
-    if not (last > 0.0 and length > 0.0):
+    last_length = state[LAST_STEP]
+    if not (last_length > 0.0 and length > 0.0):
         return False
-    tx, ty = n[0] - state[LAST_NORMAL], n[1] - state[LAST_NORMAL + 1]
-    tz = n[2] - state[LAST_NORMAL + 2]
-    if r * math.sqrt(tx * tx + ty * ty + tz * tz) > SUSPECT * last:
+    last_normal = state[LAST_NORMAL : LAST_NORMAL + 3]
+    if r * distance_between(last_normal, n) > SUSPECTED_HOLLOWNESS * last_length:
         along = (end[0] - c[0]) / length, (end[1] - c[1]) / length, (end[2] - c[2]) / length
         hollowness = measure_hollowness(ground, r, c, along)
-        if hollowness > SHARP and state[HOLLOWNESS] == 0.0:
+        if hollowness > GROOVE_HOLLOWNESS and state[HOLLOWNESS] == 0.0:
             state[HOLLOWNESS] = hollowness
             return True
-        if hollowness < 0.5 * SHARP:
+        if hollowness < 0.5 * GROOVE_HOLLOWNESS:
             state[HOLLOWNESS] = 0.0
     return False
 
@@ -132,11 +129,11 @@ def measure_hollowness(field, r, c, along):
     It is the second difference of the distances at the centre c and on both sides of it, for their
     smoothed gradient does not show where two contacts alternate.
     """
-    b = max(1.5, 0.1 * r)  # distance of the samples [voxels], beyond the noise of single voxels
+    spacing = max(1.5, 0.1 * r)  # of the samples [voxels], beyond the noise of single voxels
     middle = sample(field, *c)[0]
-    ahead = sample(field, *moved(c, b, along))[0]
-    behind = sample(field, *moved(c, -b, along))[0]
-    return r * (2.0 * middle - ahead - behind) / (b * b)
+    ahead = sample(field, *moved(c, spacing, along))[0]
+    behind = sample(field, *moved(c, -spacing, along))[0]
+    return r * (2.0 * middle - ahead - behind) / (spacing * spacing)
 
 
 @kernel
@@ -152,9 +149,3 @@ def step_to_wall(scheme, surroundings, spin, c, v, step):
         else:
             low = step
     return step, end
-
-
-@kernel
-def distance_between(a, b):
-    """Return the distance of two points (3)."""
-    return math.sqrt((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2 + (b[2] - a[2]) ** 2)

@@ -8,7 +8,7 @@ each axis; distance.py makes it from voxels. The other kinds are closed forms wi
 (closed_forms.py).
 
 The layout of the grid stays, for all compiled functions read it; test_voxel_field compares grids
-with the closed forms. LEAST may be tuned.
+with the closed forms. SHORTEST_NORMAL may be tuned.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.closed_forms import distance_and_normal, normal_rate
-from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_gradient
+from voxel_sphere.rolling.distance import NORMAL_SD, Solid, Surfels, distance_and_gradient
 from voxel_sphere.terrain.slices import Done, no_progress
 
 GRID = 0  # kind of a field on voxels; the others are those of closed_forms.py
 # A shorter smoothed normal counts as none: opposite normals have cancelled. It is far above the
 # round-off of the grid's floats, 1e-7, and far below the 0.7 at an edge.
-LEAST = 1e-3
-HEIGHTS = 4  # heights per voxel at which floors are searched, finer than the smoothing of a voxel
-HALVINGS = 50  # bisections of an interval between two such heights: 2^-52 voxel, round-off
+SHORTEST_NORMAL = 1e-3
+# Heights per voxel at which floors are searched, finer than the smoothing of a voxel.
+FLOOR_SAMPLES = 4
+FLOOR_BISECTIONS = 50  # bisections of an interval between two such heights: 2^-52 voxel, round-off
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)  # the grid of a closed form
 NO_PARAMS = np.zeros(7)  # the params of a GRID
 
@@ -65,7 +66,7 @@ class Field:
 
     @classmethod
     def build(
-        cls, solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = no_progress
+        cls, solid: Solid, radius: float, *, smoothing: float = NORMAL_SD, done: Done = no_progress
     ) -> Field:
         """Make the field of a solid (n, n, n), bool or grey 0 to 255, indexed [x, y, z].
 
@@ -77,9 +78,8 @@ class Field:
         if not full.any() or full.all():
             raise AccordError(f"the solid is {'full' if full.any() else 'empty'}: no surface")
         if not 1.0 <= radius <= n / 2:
-            raise AccordError(
-                f"a radius of {radius:g} voxels: it must be from 1 to n/2 = {n / 2:g}"
-            )
+            bounds = f"from 1 to n/2 = {n / 2:g}"
+            raise AccordError(f"a radius of {radius:g} voxels: it must be {bounds}")
         distance, gradient, surface = distance_and_gradient(
             solid, radius, smoothing=smoothing, done=done
         )
@@ -106,7 +106,7 @@ class Field:
 
     def normal(self, point: Vector) -> Array:
         """Return the ground's unit normal (3,) under a centre at a point."""
-        return np.array(sample(self.arrays, *map(float, point))[1:])
+        return np.array(sample(self.arrays, *map(float, point))[1])
 
     def place(self, x: float, y: float, z: float | None = None) -> Array:
         """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
@@ -133,12 +133,12 @@ class Field:
 
     def _floors(self, x: float, y: float) -> list[float]:
         """Return the heights, in rising order, at which the distance rises through r."""
-        steps = np.linspace(0.0, self.size, HEIGHTS * int(self.size) + 1)
+        steps = np.linspace(0.0, self.size, FLOOR_SAMPLES * int(self.size) + 1)
         gaps = [self.distance((x, y, z)) - self.radius for z in steps]
         floors = []
         for low, high, a, b in zip(steps, steps[1:], gaps, gaps[1:]):
             if a < 0.0 <= b:
-                for _ in range(HALVINGS):
+                for _ in range(FLOOR_BISECTIONS):
                     middle = 0.5 * (low + high)
                     inside = self.distance((x, y, middle)) < self.radius
                     low, high = (middle, high) if inside else (low, middle)
@@ -156,9 +156,9 @@ def sample(field, x, y, z):
     if kind == GRID:
         d, nx, ny, nz = trilinear(grid, x, y, z)
         size = math.sqrt(nx * nx + ny * ny + nz * nz)
-        if size < LEAST:
-            return d, 0.0, 0.0, 0.0
-        return d, nx / size, ny / size, nz / size
+        if size < SHORTEST_NORMAL:
+            return d, (0.0, 0.0, 0.0)
+        return d, (nx / size, ny / size, nz / size)
     return distance_and_normal(kind, params, x, y, z)
 
 
@@ -168,7 +168,7 @@ def turning(field, x, y, z, vx, vy, vz):
     kind, params, grid = field
     if kind == GRID:
         _, nx, ny, nz = trilinear(grid, x, y, z)
-        size = max(math.sqrt(nx * nx + ny * ny + nz * nz), LEAST)
+        size = max(math.sqrt(nx * nx + ny * ny + nz * nz), SHORTEST_NORMAL)
         nx, ny, nz = nx / size, ny / size, nz / size
         tx, ty, tz = trilinear_along(grid, x, y, z, vx, vy, vz)
         along = nx * tx + ny * ty + nz * tz

@@ -12,7 +12,8 @@ Sliding with u = v - r W x n:  f = -mu N u/|u|,  m a = m g + N n + f,  I W' = t 
 centre stays on its surface, n.v = 0, so n.a = -v.n' and N = -m (n.g + v.n').
 
 The state y (9) is the centre c, its velocity v and the angular velocity W, in the world frame;
-lengths are in voxels.
+lengths are in voxels. `fields_of` returns these three parts of a state or of its rates. A contact
+force (4) is the friction f (3), and then N.
 
 The law of friction may be changed, in `rates` and `grip` together. test_voxel_heavy compares the
 equations with a second derivation and with motions in closed form.
@@ -20,21 +21,19 @@ equations with a second derivation and with motions in closed form.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
-import numpy as np
-from roboaccord.numerics import cross, kernel
+from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample, turning
+from voxel_sphere.rolling.vectors import cross_product, dot, moved, norm, scaled
 
 ROLL, SLIDE, FLIGHT = range(3)  # modes of motion
-# Index of the normal force in a contact force, after the friction (3). If it is negative, the
-# ground would have to pull.
-NORMAL = 3
+# Index of the normal force N in a contact force. If N is negative, the ground would have to pull.
+NORMAL_FORCE = 3
 # Fraction of r |W| + |v|; a smaller slip is round-off of their difference, 1e-16, summed over the
 # steps: the sphere does not slide, and friction is what rolling needs.
-STILL = 1e-9
+SLIP_ROUND_OFF = 1e-9
 
 
 class Body(NamedTuple):
@@ -67,97 +66,94 @@ def rates(mode, field, body, y, torque, rate, force):
         torque: torque t of the drive, world frame (3) [M voxels^2/s^2].
         rate, force: filled.
     """
-    r, m, inertia, gravity, mu = body
+    r, _, inertia, gravity, _ = body
+    c, velocity, w = fields_of(y)
+    c_rate, v_rate, w_rate = fields_of(rate)
     rate[:] = 0.0
     force[:] = 0.0
     if mode == FLIGHT:
-        rate[0:3] = y[3:6]
-        rate[5] = -gravity
+        c_rate[:] = velocity
+        v_rate[2] = -gravity
         for i in range(3):
-            rate[6 + i] = torque[i] / inertia
+            w_rate[i] = torque[i] / inertia
         return
-    # Normal n, side = W x n, velocity v within the tangent plane, and turned = n'.
-    n, v, turned, side = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    _, n[0], n[1], n[2] = sample(field, y[0], y[1], y[2])
-    cross(y[6:9], n, side)
+    _, n = sample(field, c[0], c[1], c[2])
+    rolling = scaled(r, cross_product(w, n))  # r W x n
+    # The velocity v within the tangent plane, and the rate n' of the normal that follows from it.
+    v = rolling if mode == ROLL else moved(velocity, -dot(velocity, n), n)
+    n_rate = turning(field, c[0], c[1], c[2], v[0], v[1], v[2])
+    c_rate[0], c_rate[1], c_rate[2] = v
     if mode == ROLL:
-        for i in range(3):
-            v[i] = r * side[i]
+        _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force)
     else:
-        along = y[3] * n[0] + y[4] * n[1] + y[5] * n[2]
-        for i in range(3):
-            v[i] = y[3 + i] - along * n[i]
-    turned[0], turned[1], turned[2] = turning(field, y[0], y[1], y[2], v[0], v[1], v[2])
-    # Slip u = v - r W x n, its size, and the scale of its round-off.
-    u = np.empty(3)
-    square, scale = 0.0, 0.0
-    for i in range(3):
-        u[i] = v[i] - r * side[i]
-        square += u[i] * u[i]
-        scale += abs(v[i]) + r * abs(y[6 + i])
-    slip = math.sqrt(square)
-    normal = m * (gravity * n[2] - (v[0] * turned[0] + v[1] * turned[1] + v[2] * turned[2]))
-    if mode == ROLL or slip <= STILL * scale:
-        a = np.empty(3)
-        _roll_without_slip(body, y, torque, n, turned, rate, a, force)
-        if mode == ROLL:
-            for i in range(3):
-                rate[i], rate[3 + i] = v[i], a[i]
-            return
-        # It slides without slip, as at the start: friction acts against what rolling would need.
-        normal = force[NORMAL]
-        slip = math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
-        for i in range(3):
-            u[i] = -force[i]
-    force[NORMAL] = normal
-    for i in range(3):
-        force[i] = -mu * normal * u[i] / slip if slip > 0.0 else 0.0
-    cross(n, force[0:3], side)
-    for i in range(3):
-        rate[i] = v[i]
-        rate[3 + i] = (normal * n[i] + force[i]) / m
-        rate[6 + i] = (torque[i] - r * side[i]) / inertia
-    rate[5] -= gravity
+        slip = moved(v, -1.0, rolling)
+        _slide(body, v, w, slip, torque, n, n_rate, v_rate, w_rate, force)
 
 
 @kernel
-def _roll_without_slip(body, y, torque, n, turned, rate, a, force):
-    """Fill W' in the rates, the acceleration a (3) of the centre and the contact force of rolling.
+def _slide(body, v, w, u, torque, n, n_rate, v_rate, w_rate, force):
+    """Fill v', W' and the contact force of a sphere that slides with the slip u (3).
 
     Args:
-        body, y, torque: as in `rates`.
-        n, turned: the ground's normal (3), and its rate n' (3).
-        rate: rate of the state (9), of which the last three are filled.
-        a, force: filled (3), (4).
+        body, torque: as in `rates`.
+        v, w: velocity in the tangent plane, and angular velocity (3).
+        u: slip v - r W x n (3).
+        n, n_rate: the ground's normal (3), and its rate n' (3).
+        v_rate, w_rate, force: filled (3), (3), (4).
     """
-    r, m, inertia, gravity, _ = body
-    side = np.empty(3)
-    spin = y[6] * n[0] + y[7] * n[1] + y[8] * n[2]  # n.W
-    drive = torque[0] * n[0] + torque[1] * n[1] + torque[2] * n[2]  # n.t
-    level = np.array([-n[1] * gravity, n[0] * gravity, 0.0])  # n x g, g = (0, 0, -gravity)
+    r, m, inertia, gravity, mu = body
+    slip, scale = norm(u), 0.0
     for i in range(3):
-        tangential = torque[i] - drive * n[i] + m * r * level[i] + m * r * r * spin * turned[i]
-        rate[6 + i] = tangential / (inertia + m * r * r) + drive / inertia * n[i]
-    cross(rate[6:9], n, a)
-    cross(y[6:9], turned, side)
+        scale += abs(v[i]) + r * abs(w[i])
+    normal = m * (gravity * n[2] - dot(v, n_rate))
+    if slip <= SLIP_ROUND_OFF * scale:
+        # It slides without slip, as at the start: friction acts against what rolling would need.
+        _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force)
+        u = scaled(-1.0, force)
+        slip = norm(u)
+    force[NORMAL_FORCE] = normal
     for i in range(3):
-        a[i] = r * (a[i] + side[i])
-        force[i] = m * a[i]
-    force[2] += m * gravity
-    normal = force[0] * n[0] + force[1] * n[1] + force[2] * n[2]
+        force[i] = -mu * normal * u[i] / slip if slip > 0.0 else 0.0
+    n_cross_f = cross_product(n, force)
     for i in range(3):
-        force[i] -= normal * n[i]
-    force[NORMAL] = normal
+        v_rate[i] = (normal * n[i] + force[i]) / m
+        w_rate[i] = (torque[i] - r * n_cross_f[i]) / inertia
+    v_rate[2] -= gravity
 
 
 @kernel
-def slip_of(field, r, y, u):
-    """Fill u (3) = v - r W x n, the velocity of the contact point; return its size."""
-    _, nx, ny, nz = sample(field, y[0], y[1], y[2])
-    u[0] = y[3] - r * (y[7] * nz - y[8] * ny)
-    u[1] = y[4] - r * (y[8] * nx - y[6] * nz)
-    u[2] = y[5] - r * (y[6] * ny - y[7] * nx)
-    return math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
+def _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force):
+    """Fill v', W' and the contact force of a sphere that rolls.
+
+    Args:
+        body, torque: as in `rates`.
+        w: angular velocity (3).
+        n, n_rate: the ground's normal (3), and its rate n' (3).
+        v_rate, w_rate, force: filled (3), (3), (4).
+    """
+    r, m, inertia, gravity, _ = body
+    spin = dot(w, n)  # n.W
+    drive = dot(torque, n)  # n.t
+    n_cross_g = -n[1] * gravity, n[0] * gravity, 0.0  # g = (0, 0, -gravity)
+    for i in range(3):
+        tangential = torque[i] - drive * n[i] + m * r * n_cross_g[i] + m * r * r * spin * n_rate[i]
+        w_rate[i] = tangential / (inertia + m * r * r) + drive / inertia * n[i]
+    # v' = r W' x n + r W x n', and the contact force m (v' - g) that it needs.
+    w_rate_cross_n = cross_product(w_rate, n)
+    w_cross_n_rate = cross_product(w, n_rate)
+    for i in range(3):
+        v_rate[i] = r * (w_rate_cross_n[i] + w_cross_n_rate[i])
+        force[i] = m * v_rate[i]
+    force[2] += m * gravity
+    force[NORMAL_FORCE] = remove_component(force, n)
+
+
+@kernel
+def slip_of(field, r, y):
+    """Return the slip u = v - r W x n (3), the velocity of the contact point, and the normal n."""
+    c, v, w = fields_of(y)
+    _, n = sample(field, c[0], c[1], c[2])
+    return moved(v, -r, cross_product(w, n)), n
 
 
 @kernel
@@ -167,16 +163,31 @@ def grip(field, body, y, limit):
     The impulse is at most `limit` [M voxels/s].
     """
     r, m, inertia, _, _ = body
-    u, side, n = np.empty(3), np.empty(3), np.empty(3)
-    slip = slip_of(field, r, y, u)
+    _, v, w = fields_of(y)
+    u, n = slip_of(field, r, y)
+    slip = norm(u)
     if slip == 0.0:
         return True
     # An impulse at the contact changes the slip by (1/m + r^2/I) times itself.
     needed = slip / (1.0 / m + r * r / inertia)
     impulse = min(needed, limit)
-    _, n[0], n[1], n[2] = sample(field, y[0], y[1], y[2])
-    cross(n, u, side)
+    n_cross_u = cross_product(n, u)
     for i in range(3):
-        y[3 + i] -= impulse / m * u[i] / slip
-        y[6 + i] += r * impulse / inertia * side[i] / slip
+        v[i] -= impulse / m * u[i] / slip
+        w[i] += r * impulse / inertia * n_cross_u[i] / slip
     return needed <= limit
+
+
+@kernel
+def fields_of(y):
+    """Return centre, velocity and angular velocity (3) of a state (9), or their rates, as views."""
+    return y[0:3], y[3:6], y[6:9]
+
+
+@kernel
+def remove_component(v, n):
+    """Take the component along a unit normal n (3) away from v (3), in place; return it."""
+    along = dot(v, n)
+    for i in range(3):
+        v[i] -= along * n[i]
+    return along

@@ -6,7 +6,9 @@ ends (ROLLS), the normal force would have to pull (LIFTS), a flight ends (LANDS)
 wall (HIT), at the edge of the workspace (LEFT), and if contact is lost (LOST). The end of a slip is
 located by the rate at which the slip fades, the end of a flight by bisection.
 
-heavy.py reads the codes. BISECTIONS may be tuned; test_voxel_heavy guards the rest.
+The state y (9) is that of heavy_equations.py, whose `fields_of` returns its parts as views;
+`advance` copies it from the sphere's state (state.py) and back. heavy.py reads the codes.
+BISECTIONS may be tuned; test_voxel_heavy guards the rest.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics import cross, kernel
+from roboaccord.numerics import kernel
 
+from voxel_sphere.rolling import heavy_equations as equations
 from voxel_sphere.rolling.field import sample
-from voxel_sphere.rolling.heavy_equations import FLIGHT, NORMAL, ROLL, SLIDE, grip, rates, slip_of
 from voxel_sphere.rolling.schemes import hits, turn
+from voxel_sphere.rolling.vectors import cross_product, dot, is_inside, moved, norm, scaled
 
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
 BISECTIONS = 40  # halvings of a step: they locate a landing to 1e-12 of the step
@@ -37,59 +40,58 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
         step_size: longest step of the integration [s].
         duration: [s].
     """
-    ground, size = surroundings.ground, surroundings.size
+    ground = surroundings.ground
     r, _, _, _, mu = body
-    y, new, u, w = np.empty(9), np.empty(9), np.empty(3), np.empty(3)
-    slopes, force = np.empty((4, 9)), np.empty(4)
+    y, new, slopes, force = np.empty(9), np.empty(9), np.empty((4, 9)), np.empty(4)
     y[0:3] = state[0:3]
     y[3:9] = state[7:13]
+    c, _, w = equations.fields_of(y)
+    new_c, new_v, new_w = equations.fields_of(new)
     time, code = 0.0, DONE
     while code == DONE and time < duration:
-        d, nx, ny, nz = sample(ground, y[0], y[1], y[2])
-        if mode != FLIGHT:
+        d, n = sample(ground, c[0], c[1], c[2])
+        if mode != equations.FLIGHT:
             if not abs(d - r) < surroundings.lost:
                 code = LOST
                 break
             if abs(d - r) > surroundings.guard:
-                y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
+                for i in range(3):
+                    c[i] -= (d - r) * n[i]
             # Contact force of the present mode: it may lift the sphere or let it slip.
-            rates(mode, ground, body, y, torque, slopes[0], force)
-            friction = math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
-            if force[NORMAL] < 0.0:
-                code, mode = LIFTS, FLIGHT
+            equations.rates(mode, ground, body, y, torque, slopes[0], force)
+            if force[equations.NORMAL_FORCE] < 0.0:
+                code, mode = LIFTS, equations.FLIGHT
                 break
-            if mode == ROLL and friction > mu * force[NORMAL]:
-                code, mode = SLIPS, SLIDE
+            if mode == equations.ROLL and norm(force) > mu * force[equations.NORMAL_FORCE]:
+                code, mode = SLIPS, equations.SLIDE
                 break
         step = min(step_size, duration - time)
-        slip = slip_of(ground, r, y, u)
+        u, _ = equations.slip_of(ground, r, y)
+        slip = norm(u)
         slip_ends = False
-        if mode == SLIDE and slip > 0.0:
+        if mode == equations.SLIDE and slip > 0.0:
             # Friction reverses when the slip has ended: end the step there, by the slip's rate now.
-            fading = _fading(r, slopes[0], nx, ny, nz, u, slip)
+            fading = _fading(r, slopes[0], n, u, slip)
             slip_ends = fading * step >= slip
             if slip_ends:
                 step = slip / fading
         _step(mode, ground, body, y, torque, step, slopes, force, new)
         if slip_ends:
-            grip(ground, body, new, math.inf)
-            code, mode = ROLLS, ROLL
-        if mode == FLIGHT:
-            d, nx, ny, nz = sample(ground, new[0], new[1], new[2])
-            if d < r and _sinking(new, nx, ny, nz) > 0.0:
+            equations.grip(ground, body, new, math.inf)
+            code, mode = ROLLS, equations.ROLL
+        if mode == equations.FLIGHT:
+            d, new_n = sample(ground, new_c[0], new_c[1], new_c[2])
+            if d < r and dot(new_v, new_n) < 0.0:
                 step, mode = _land(ground, body, y, torque, step, slopes, force, new)
                 code = LANDS
-        centre, velocity = (new[0], new[1], new[2]), (new[3], new[4], new[5])
-        if surroundings.has_walls and hits(surroundings.walls, r, centre, velocity):
+        if surroundings.has_walls and hits(surroundings.walls, r, new_c, new_v):
             code = HIT  # within a step: the state before it is the result
             break
-        if not (0.0 <= new[0] <= size and 0.0 <= new[1] <= size and 0.0 <= new[2] <= size):
+        if not is_inside(new_c, surroundings.size):
             code = LEFT
             break
         # The orientation turns by the mean angular velocity of the step.
-        for i in range(3):
-            w[i] = 0.5 * (y[6 + i] + new[6 + i])
-        turn(state, w, step)
+        turn(state, scaled(0.5, moved(w, 1.0, new_w)), step)
         y[:] = new
         time += step
     state[0:3] = y[0:3]
@@ -105,45 +107,33 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
     The rates of the four stages, `slopes` (4, 9), and the last contact `force` (4) are filled, too.
     """
     for stage in range(4):  # a loop, so that `rates` is compiled into it once
-        ahead = h if stage == 3 else 0.5 * h
+        fraction = h if stage == 3 else 0.5 * h
         for i in range(9):
-            new[i] = y[i] + (ahead * slopes[stage - 1, i] if stage > 0 else 0.0)
-        rates(mode, field, body, new, torque, slopes[stage], force)
+            new[i] = y[i] + (fraction * slopes[stage - 1, i] if stage > 0 else 0.0)
+        equations.rates(mode, field, body, new, torque, slopes[stage], force)
     for i in range(9):
         total = slopes[0, i] + 2.0 * (slopes[1, i] + slopes[2, i]) + slopes[3, i]
         new[i] = y[i] + h / 6.0 * total
-    if mode == FLIGHT:
+    if mode == equations.FLIGHT:
         return
-    _, nx, ny, nz = sample(field, new[0], new[1], new[2])
-    if mode == ROLL:
-        r, _, _, _, _ = body
-        new[3] = r * (new[7] * nz - new[8] * ny)
-        new[4] = r * (new[8] * nx - new[6] * nz)
-        new[5] = r * (new[6] * ny - new[7] * nx)
+    r, _, _, _, _ = body
+    c, v, w = equations.fields_of(new)
+    _, n = sample(field, c[0], c[1], c[2])
+    if mode == equations.ROLL:
+        v[0], v[1], v[2] = scaled(r, cross_product(w, n))
     else:
-        along = new[3] * nx + new[4] * ny + new[5] * nz
-        new[3], new[4], new[5] = new[3] - along * nx, new[4] - along * ny, new[5] - along * nz
+        equations.remove_component(v, n)
 
 
 @kernel
-def _fading(r, rate, nx, ny, nz, u, slip):
+def _fading(r, rate, n, u, slip):
     """Return the rate at which a slip u (3) of size `slip` fades now [voxels/s^2].
 
-    It is -u . u' / |u|, with u' = v' - r W' x n from the rates (9).
+    It is -u . u' / |u|, with u' = v' - r W' x n from the rates (9), n being the normal (3).
     """
-    n, side = np.empty(3), np.empty(3)
-    n[0], n[1], n[2] = nx, ny, nz
-    cross(rate[6:9], n, side)
-    fading = 0.0
-    for i in range(3):
-        fading -= u[i] * (rate[3 + i] - r * side[i])
-    return fading / slip
-
-
-@kernel
-def _sinking(new, nx, ny, nz):
-    """Return the speed [voxels/s] of a state towards the ground whose normal is (nx, ny, nz)."""
-    return -(new[3] * nx + new[4] * ny + new[5] * nz)
+    _, v_rate, w_rate = equations.fields_of(rate)
+    u_rate = moved(v_rate, -r, cross_product(w_rate, n))
+    return -dot(u, u_rate) / slip
 
 
 @kernel
@@ -153,21 +143,19 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     The impact takes all of the speed towards the ground; friction has an impulse up to mu times
     that of the normal force. `slopes` and `force` are scratch for `_step`.
     """
-    r, m, _, _, mu = body
+    r, mass, _, _, mu = body
+    c, v, _ = equations.fields_of(new)
     # Time at which the flying sphere touches, by bisection.
     low, high = 0.0, step
     for _ in range(BISECTIONS):
         step = 0.5 * (low + high)
-        _step(FLIGHT, ground, body, y, torque, step, slopes, force, new)
-        if sample(ground, new[0], new[1], new[2])[0] < r:
+        _step(equations.FLIGHT, ground, body, y, torque, step, slopes, force, new)
+        if sample(ground, c[0], c[1], c[2])[0] < r:
             high = step
         else:
             low = step
     # Impact: the normal speed goes to 0, then friction ends the slip as far as it can.
-    _, nx, ny, nz = sample(ground, new[0], new[1], new[2])
-    down = _sinking(new, nx, ny, nz)
-    new[3] += down * nx
-    new[4] += down * ny
-    new[5] += down * nz
-    gripped = grip(ground, body, new, mu * m * max(down, 0.0))
-    return step, ROLL if gripped else SLIDE
+    _, n = sample(ground, c[0], c[1], c[2])
+    falling_speed = -equations.remove_component(v, n)
+    gripped = equations.grip(ground, body, new, mu * mass * max(falling_speed, 0.0))
+    return step, equations.ROLL if gripped else equations.SLIDE

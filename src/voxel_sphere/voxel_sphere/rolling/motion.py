@@ -7,7 +7,7 @@ reflected, rolls off the wall for a distance MOVE, and then turns parallel to th
 reflection is offered beside it. `roll` samples a whole run, for `accord voxel-sphere roll`.
 
 A new scheme is a branch in schemes.py and an entry in SCHEMES; a new rule after a hit is a name in
-AFTER (walls.py) and a branch in `_bounce`. STEP_ANGLE, LONGEST and HITS may be tuned.
+AFTER (walls.py) and a branch in `_bounce`. STEP_ANGLE, MAX_STEPS and MAX_HITS may be tuned.
 test_voxel_walls tests the paths of the source's rule.
 """
 
@@ -34,12 +34,13 @@ from voxel_sphere.terrain.slices import Done, no_progress
 # of about 0.02^5 / 120 = 3e-11 r, far below the errors of a field of voxels.
 STEP_ANGLE = 0.02
 # Largest number of steps in a compiled call, for Ctrl-C waits for its end: 0.1 s at 1 us a step
-LONGEST = 100_000
-UNFINISHED = -1  # code of a call that ended after LONGEST steps, besides the codes of exact.py
+MAX_STEPS = 100_000
+UNFINISHED = -1  # code of a call that ended after MAX_STEPS steps, besides the codes of exact.py
 # Number of hits in one place after which the sphere counts as stuck: any above the REFLECTIONS of a
 # corner would do.
-HITS = 50
-SAME_PLACE = 0.01  # r; travel between two hits that count as being in one place: half of a step
+MAX_HITS = 50
+# r; travel between two hits that count as being in one place: half of a step.
+SAME_PLACE_TRAVEL = 0.01
 SCHEMES = {"exact": EXACT, "local_plane": LOCAL_PLANE}
 
 # Angular velocity (3,) [rad/s] in the world frame, by the time [s].
@@ -78,7 +79,8 @@ class Roller(Ball):
             raise AccordError(f"after a wall: {' or '.join(AFTER)}, not {after}")
         if step is not None and not 0 < step < math.inf:
             raise AccordError(f"step is {step:g} s, and must be positive")
-        self._step, self._after, self._scheme = step, after, SCHEMES[check_scheme(scheme)]
+        self._step, self._after = step, after
+        self._scheme = SCHEMES[check_scheme(scheme)]
         r = field.radius
         lost = max(1.0, round(0.1 * r))  # the source's delta_move
         super().__init__(field, walls, [*centre, *orientation, *np.zeros(KINEMATIC_EXTRA)], lost)
@@ -116,7 +118,7 @@ class Roller(Ball):
             elif code == exact.TRAVELLED:
                 self._turn_parallel()
             elif code == exact.HIT:
-                is_same_place = self.travel - last_hit < SAME_PLACE * self.field.radius
+                is_same_place = self.travel - last_hit < SAME_PLACE_TRAVEL * self.field.radius
                 hits, last_hit = hits + 1 if is_same_place else 0, self.travel
                 self._bounce(hits)
             elif code == exact.HOLLOW:
@@ -126,10 +128,10 @@ class Roller(Ball):
         return self.status
 
     def _run(self, duration: float) -> int:
-        """Integrate for at most LONGEST steps; return the code of the event that stopped it."""
+        """Integrate for at most MAX_STEPS steps; return the code of the event that stopped it."""
         speed = float(np.linalg.norm(self.omega))
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
-        span = min(duration, LONGEST * step)
+        span = min(duration, MAX_STEPS * step)
         code, passed = exact.advance(
             self._scheme, self._surroundings, self._state, self.omega, step, span, self._turn_travel
         )
@@ -166,7 +168,7 @@ class Roller(Ball):
         if len(touched) > 2:
             self._end("too_many_contacts")
             return
-        if hits > HITS:
+        if hits > MAX_HITS:
             self._end("stuck")
             return
         v = r * np.cross(self.omega, n)
@@ -186,7 +188,7 @@ class Roller(Ball):
         if self._after == "parallel":
             self._turn_travel = self.travel + MOVE * r
         kind = "wall" if len(normals) == 1 else "corner"
-        facing = math.degrees(math.atan2(*normals[0][1::-1]))
+        facing = math.degrees(math.atan2(normals[0][1], normals[0][0]))
         self._record(kind, f"the wall faces {facing:.1f} deg in plan")
 
     def _turn_parallel(self) -> None:
@@ -207,8 +209,8 @@ class Roller(Ball):
 
         k is r times the curvature of the surface on which the centre moves.
         """
-        sharp = self._state[HOLLOWNESS]
-        value = sharp / (1.0 + sharp)
+        hollowness = self._state[HOLLOWNESS]
+        value = hollowness / (1.0 + hollowness)
         self._record("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
 
 

@@ -2,8 +2,8 @@
 
 `Scene` is what simulators and commands roll on. A field gives the distance and the normal of the
 ground (or of the walls) at each point, which is all that rolling needs. Voxels come from terrain/,
-fields from field.py, and STEEP of walls.py is the slope from which on a face of a whole workspace
-is wall.
+fields from field.py, and STEEP_ANGLE of walls.py is the slope from which on a face of a whole
+workspace is wall.
 
 Simulators and pages read the attributes of Scene, so they stay. A third field may be added in
 `build`; `stages` must then count it, or progress bars end early.
@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from voxel_sphere.rolling.distance import STAGES, Solid
+from voxel_sphere.rolling.distance import STAGE_COUNT, Solid
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.walls import STEEP, split
+from voxel_sphere.rolling.walls import STEEP_ANGLE, split
 from voxel_sphere.terrain.slices import Done, no_progress
 from voxel_sphere.terrain.workspace import Terrain, Workspace
 
@@ -53,7 +53,7 @@ class Scene:
     @property
     def stages(self) -> int:
         """Largest number of stages in which the fields are built, for progress bars."""
-        return STAGES * (1 if self.terrain.walls is None and not self.whole else 2)
+        return STAGE_COUNT * (1 if self.terrain.walls is None and not self.whole else 2)
 
     @cached_property
     def fields(self) -> tuple[Field, Field | None]:
@@ -61,7 +61,7 @@ class Scene:
         return self.build()
 
     def build(
-        self, *, steep: float = STEEP, done: Done = no_progress
+        self, *, steep: float = STEEP_ANGLE, done: Done = no_progress
     ) -> tuple[Field, Field | None]:
         """Return the fields of ground and walls, those of a whole workspace split.
 

@@ -18,6 +18,7 @@ import math
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample, turning
+from voxel_sphere.rolling.vectors import cross_product, dot, moved, norm, scaled
 
 EXACT, LOCAL_PLANE = range(2)
 
@@ -37,33 +38,28 @@ def rolling_velocity(scheme, field, r, w, c, n):
         w: angular velocity in the world frame (3) [rad/s].
         c, n: tuples of 3 numbers [voxels, 1].
     """
-    (x, y, z), (wx, wy, wz), (nx, ny, nz) = c, w, n
-    vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
-    speed = math.sqrt(vx * vx + vy * vy + vz * vz)
+    v = scaled(r, cross_product(w, n))
+    speed = norm(v)
     if scheme == EXACT or speed == 0.0:
-        return vx, vy, vz
-    ax, ay, az = vx / speed, vy / speed, vz / speed
-    bx, by, bz = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
-    px, py, pz = turning(field, x, y, z, ax, ay, az)  # J a
-    qx, qy, qz = turning(field, x, y, z, bx, by, bz)  # J b
+        return v
+    a = v[0] / speed, v[1] / speed, v[2] / speed
+    b = cross_product(n, a)
+    n_rate_a = turning(field, c[0], c[1], c[2], a[0], a[1], a[2])  # J a
+    n_rate_b = turning(field, c[0], c[1], c[2], b[0], b[1], b[2])  # J b
     # Matrix 1 - r J in the basis (a, b), and its inverse times (speed, 0), by Cramer's rule.
-    aa, ab = 1.0 - r * (ax * px + ay * py + az * pz), -r * (ax * qx + ay * qy + az * qz)
-    ba, bb = -r * (bx * px + by * py + bz * pz), 1.0 - r * (bx * qx + by * qy + bz * qz)
-    along, across = speed * bb / (aa * bb - ab * ba), -speed * ba / (aa * bb - ab * ba)
-    return along * ax + across * bx, along * ay + across * by, along * az + across * bz
+    m_aa = 1.0 - r * dot(a, n_rate_a)
+    m_ab = -r * dot(a, n_rate_b)
+    m_ba = -r * dot(b, n_rate_a)
+    m_bb = 1.0 - r * dot(b, n_rate_b)
+    determinant = m_aa * m_bb - m_ab * m_ba
+    return moved(scaled(speed * m_bb / determinant, a), -speed * m_ba / determinant, b)
 
 
 @kernel
 def velocity(scheme, field, r, w, c):
     """Return the velocity (3) of a centre c (3); the arguments are those of `rolling_velocity`."""
-    _, nx, ny, nz = sample(field, *c)
-    return rolling_velocity(scheme, field, r, w, c, (nx, ny, nz))
-
-
-@kernel
-def moved(c, h, v):
-    """Return c + h v (3), the point that a velocity v (3) reaches from c (3) in a time h [s]."""
-    return c[0] + h * v[0], c[1] + h * v[1], c[2] + h * v[2]
+    _, n = sample(field, c[0], c[1], c[2])
+    return rolling_velocity(scheme, field, r, w, c, n)
 
 
 @kernel
@@ -83,22 +79,24 @@ def runge_kutta(scheme, field, r, w, c, v, h):
 @kernel
 def turn(state, w, h):
     """Turn the orientation state[3:7], x y z w, by exp([w] h), exact for a constant w (3)."""
-    wx, wy, wz = w[0], w[1], w[2]
-    rate = math.sqrt(wx * wx + wy * wy + wz * wz)
+    rate = norm(w)
     half = 0.5 * h * rate
     scale = math.sin(half) / rate if rate > 0.0 else 0.0
-    px, py, pz, pw = wx * scale, wy * scale, wz * scale, math.cos(half)  # quaternion of the turn
+    px, py, pz = scaled(scale, w)  # quaternion of the turn, with pw
+    pw = math.cos(half)
     x, y, z, s = state[3], state[4], state[5], state[6]
     qx = pw * x + px * s + py * z - pz * y
     qy = pw * y + py * s + pz * x - px * z
     qz = pw * z + pz * s + px * y - py * x
     qw = pw * s - px * x - py * y - pz * z
     size = math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
-    state[3], state[4], state[5], state[6] = qx / size, qy / size, qz / size, qw / size
+    product = qx, qy, qz, qw
+    for i in range(4):
+        state[3 + i] = product[i] / size
 
 
 @kernel
 def hits(walls, r, c, v):
     """Return whether a centre c (3) is within r of a wall and approaches it with v (3)."""
-    d, mx, my, mz = sample(walls, *c)
-    return d < r and v[0] * mx + v[1] * my + v[2] * mz < 0.0
+    d, m = sample(walls, c[0], c[1], c[2])
+    return d < r and dot(v, m) < 0.0

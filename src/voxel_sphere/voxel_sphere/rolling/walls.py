@@ -22,18 +22,18 @@ from voxel_sphere.rolling.distance import Solid, Surfels
 
 # deg; faces of a whole workspace that are steeper are wall. The default of --steep, our choice: any
 # from 45 to 80 separates the generator's ramp, at most 21 deg, from its walls, 90.
-STEEP = 60.0
+STEEP_ANGLE = 60.0
 # Sine of the angle between the normals of wall and ground from which a wall reflects: below it,
 # 3 deg, the direction of the wall in the ground's plane is noise of the voxels.
-LEAST_WALL = 0.05
+MIN_WALL_SINE = 0.05
 # z of the ground's normal; below it the ground is within 3 deg of upright, so that w_z cannot be
 # chosen freely: the spin about the normal that it takes is 20 times as large.
-UPRIGHT = 0.05
+UPRIGHT_NORMAL_Z = 0.05
 REFLECTIONS = 8  # most reflections in one corner; a corner of 45 deg needs four
-APPROACH = 1e-12  # fraction of the speed; a smaller velocity towards a wall is round-off
+APPROACH_ROUND_OFF = 1e-12  # fraction of the speed; a smaller velocity towards a wall is round-off
 # Fraction of the speed; a hit with less velocity along the wall is head-on. It is 0.06 deg, half of
 # the error of a heading at n = 200 (docs/voxel_rolling.md), which leaves the side to chance.
-HEAD_ON = 1e-3
+HEAD_ON_SPEED = 1e-3
 AFTER = ("parallel", "reflected")  # what follows a hit: a turn along the wall, or nothing more
 # r; travel away from the wall before the turn parallel to it: the source's r/5 steps of one voxel.
 MOVE = 0.2
@@ -42,11 +42,11 @@ MOVE = 0.2
 def project_to_ground(m: Array, n: Array) -> Array | None:
     """Return the unit vector (3,) of a wall's normal m projected onto the ground's plane.
 
-    None if the projection is shorter than LEAST_WALL.
+    None if the projection is shorter than MIN_WALL_SINE.
     """
     in_plane = m - (m @ n) * n
     size = float(np.linalg.norm(in_plane))
-    return in_plane / size if size > LEAST_WALL else None
+    return in_plane / size if size > MIN_WALL_SINE else None
 
 
 def reflected(v: Array, normals: list[Array]) -> Array | None:
@@ -60,7 +60,7 @@ def reflected(v: Array, normals: list[Array]) -> Array | None:
     """
     for _ in range(REFLECTIONS):
         speed, k = min((v @ m, k) for k, m in enumerate(normals))
-        if not speed < -APPROACH * np.linalg.norm(v):
+        if not speed < -APPROACH_ROUND_OFF * np.linalg.norm(v):
             return v
         v = v - 2.0 * speed * normals[k]
     return None
@@ -80,7 +80,7 @@ def tangent(v: Array, m: Array, n: Array, away: Array | None) -> Array:
     """
     t = np.cross(n, m)
     along = float(v @ t)
-    if abs(along) < HEAD_ON * np.linalg.norm(v):
+    if abs(along) < HEAD_ON_SPEED * np.linalg.norm(v):
         along = 1.0 if away is None else float(away @ t)
     return t if along >= 0 else -t
 
@@ -92,11 +92,11 @@ def spin_for(v: Array, n: Array, r: float, w: Array) -> Array:
     is upright and w_z does not depend on s, such that the component n . w stays.
     """
     rolling = np.cross(n, v) / r
-    s = (w[2] - rolling[2]) / n[2] if abs(n[2]) > UPRIGHT else n @ w
+    s = (w[2] - rolling[2]) / n[2] if abs(n[2]) > UPRIGHT_NORMAL_Z else n @ w
     return np.asarray(rolling + s * n)
 
 
-def split(solid: Solid, steep: float = STEEP) -> tuple[Solid, Solid | None]:
+def split(solid: Solid, steep: float = STEEP_ANGLE) -> tuple[Solid, Solid | None]:
     """Return ground and walls (n, n, n) of a whole workspace; walls are None if nothing is steep.
 
     Args:
@@ -107,9 +107,8 @@ def split(solid: Solid, steep: float = STEEP) -> tuple[Solid, Solid | None]:
     # The surface as small faces (surfels), of which each voxel at the surface has one.
     surface = Surfels.of(solid)
     if surface.misses(full):
-        raise AccordError(
-            "the workspace is too thin to distinguish its walls: give surface and walls"
-        )
+        reason = "the workspace is too thin to distinguish its walls"
+        raise AccordError(f"{reason}: give surface and walls")
     # Mark the surface voxels of steep faces as wall, and let all voxels follow the nearest of them.
     has_surfel = surface.number >= 0
     is_steep = surface.normals[:, 2] < np.cos(np.deg2rad(steep))

@@ -59,9 +59,8 @@ def check_heights(heights: Array, n: int) -> None:
         raise AccordError("the height is not a finite number everywhere on the grid")
     low, high = heights.min(), heights.max()
     if low < 1 or high > n - 1:
-        raise AccordError(
-            f"the height goes from {low:.4g} to {high:.4g} voxels; it must stay in 1 to {n - 1}"
-        )
+        extent = f"from {low:.4g} to {high:.4g} voxels"
+        raise AccordError(f"the height goes {extent}; it must stay in 1 to {n - 1}")
 
 
 def fill_inside(

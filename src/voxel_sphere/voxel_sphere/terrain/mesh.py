@@ -145,9 +145,8 @@ def import_optional(module: str, package: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise AccordError(
-            f"meshes need {package}: pip install scikit-image trimesh fast-simplification"
-        ) from None
+        packages = "scikit-image trimesh fast-simplification"
+        raise AccordError(f"meshes need {package}: pip install {packages}") from None
 
 
 def height_field(terrain: Terrain) -> HeightField:
@@ -163,9 +162,8 @@ def height_field(terrain: Terrain) -> HeightField:
     gaps = (filled[:, :, 1:] & ~filled[:, :, :-1]).any(axis=2)
     if gaps.any():
         x, y = np.argwhere(gaps)[0]
-        raise AccordError(
-            f"{terrain.name} is not a height field: the column x = {x}, y = {y} has a gap"
-        )
+        gap = f"the column x = {x}, y = {y} has a gap"
+        raise AccordError(f"{terrain.name} is not a height field: {gap}")
     heights = solid.sum(axis=2) / SOLID
     if not terrain.grey:
         heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")

@@ -77,9 +77,8 @@ def write_world(
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(folder, "models")) as draft:
             new = Path(draft, "new")
             write_whole(new / "meshes" / "terrain.stl", mesh_file(mesh, "stl", voxel_size))
-            gazebo.write_squared(
-                new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces
-            )
+            vertices = mesh.vertices * voxel_size
+            gazebo.write_squared(new / "meshes" / "terrain.obj", vertices, mesh.faces)
             description = DESCRIPTION.format(len(mesh.faces))
             config = gazebo.MODEL_CONFIG.format(
                 name=name, file="model.sdf", author=AUTHOR, description=description

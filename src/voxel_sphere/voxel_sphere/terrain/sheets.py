@@ -28,18 +28,18 @@ Index = npt.NDArray[np.int64]
 
 # voxels; distance between the points that sample the sheet. A voxel is then at most 0.18 beside the
 # nearest point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.
-SPACING = 0.25
+POINT_SPACING = 0.25
 # Points along s and t of a first grid, which gives the number of points of the final grid: any from
 # 20 to 200 would do, for that is refined until the points are close enough.
-FIRST = 65
-MOST_POINTS = 6_000_000  # largest number of points: 150 MB each for points and normals
-CHUNK = 200_000  # voxels whose distances are computed in one call: 5 MB for their points
+COARSE_POINTS = 65
+MAX_POINTS = 6_000_000  # largest number of points: 150 MB each for points and normals
+VOXELS_PER_CALL = 200_000  # voxels whose distances are computed in one call: 5 MB for their points
 # voxels; in front of the sheet and behind it, up to where distances are computed: more than the
 # 0.87 from which on a voxel is full or empty
-REACH = 2.0
+DISTANCE_REACH = 2.0
 # Points, 1.5 voxels; a voxel whose nearest point is this close to the rim may lie beyond the rim:
 # the 0.87 voxel of BAND, in which its content counts, and the 0.5 by which points are apart.
-MARGIN = 6
+RIM_MARGIN = 6
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Sheet:
         Raises:
             AccordError: if the sheet is not finite, or is far too large.
         """
-        counts = _counts(self._sample(FIRST, FIRST))
-        while counts[0] * counts[1] <= MOST_POINTS:
+        counts = _counts(self._sample(COARSE_POINTS, COARSE_POINTS))
+        while counts[0] * counts[1] <= MAX_POINTS:
             grid = self._sample(*counts)
-            too_wide = [_gaps(grid, axis).max() > 2 * SPACING for axis in (0, 1)]
+            too_wide = [_gaps(grid, axis).max() > 2 * POINT_SPACING for axis in (0, 1)]
             if not any(too_wide):
                 return grid
             counts = counts[0] * (1 + too_wide[0]), counts[1] * (1 + too_wide[1])
@@ -96,37 +96,36 @@ class Sheet:
     def distance(self, x: Array, y: Array, z: Array) -> Array:
         """Return the signed distances at (x, y, z), negative inside, by the nearest tangent plane.
 
-        Farther away than the thickness and REACH they are that bound.
+        Farther away than the thickness and DISTANCE_REACH they are that bound.
         """
         positions = np.stack(np.broadcast_arrays(x, y, z), axis=-1)
         shape, positions = positions.shape[:-1], positions.reshape(-1, 3)
         points, normals, cells = self.front
-        bound = self.thickness + REACH
+        bound = self.thickness + DISTANCE_REACH
         gaps, nearest = self._tree.query(positions, distance_upper_bound=bound)
         reached = np.flatnonzero(np.isfinite(gaps))
         positions, nearest = positions[reached], nearest[reached]
         above = np.einsum("ij,ij->i", positions - points[nearest], normals[nearest])
         distance = np.full(len(gaps), bound)
         # Largest of three signed distances: from the front, from the back, and from the rim.
-        distance[reached] = np.maximum.reduce(
-            [above, -self.thickness - above, self._beyond_rim(positions, cells[nearest])]
-        )
+        beyond_rim = self._beyond_rim(positions, cells[nearest])
+        distance[reached] = np.maximum.reduce([above, -self.thickness - above, beyond_rim])
         return distance.reshape(shape)
 
     def _beyond_rim(self, positions: Array, cells: Index) -> Array:
-        """Return how far places are beyond the rim [voxels], negative inside it, -inf far from it.
+        """Return how far positions are beyond the rim [voxels]: negative inside, -inf far from it.
 
         Args:
-            places: (m, 3) [voxels].
+            positions: (m, 3) [voxels].
             cells: indices of the nearest points of the grid (m, 2).
         """
         beyond = np.full(len(positions), -np.inf)
         for axis in (0, 1):
             grid = np.moveaxis(self.grid, axis, 0)
-            if np.abs(grid[0] - grid[-1]).max() < SPACING:
+            if np.abs(grid[0] - grid[-1]).max() < POINT_SPACING:
                 continue  # this edge meets the opposite one, as on a tube
             last = len(grid) - 1
-            margin = min(MARGIN, last)
+            margin = min(RIM_MARGIN, last)
             for end, inner in ((0, margin), (last, last - margin)):
                 near = np.flatnonzero(np.abs(cells[:, axis] - end) <= margin)
                 across = cells[near, 1 - axis]
@@ -150,8 +149,8 @@ class Sheet:
             raise AccordError(f"the surface is nowhere in the grid of {n} voxels")
         near = np.argwhere(scipy.ndimage.distance_transform_edt(empty) < 2.0)
         x = centres(n)
-        for begin in range(0, len(near), CHUNK):
-            cells = near[begin : begin + CHUNK]
+        for begin in range(0, len(near), VOXELS_PER_CALL):
+            cells = near[begin : begin + VOXELS_PER_CALL]
             d = self.distance(*x[cells.T])
             content = np.where(d < 0, 1.0, 0.0) if binary else np.clip(0.5 - d, 0.0, 1.0)
             volume[tuple(cells.T)] = grey(content)
@@ -180,4 +179,4 @@ def _gaps(grid: Array, axis: int) -> Array:
 def _counts(grid: Array) -> tuple[int, int]:
     """Return the number of points along s and t for the spacing, from a coarse grid."""
     along_s, along_t = (min(_gaps(grid, axis).sum(axis=axis).max(), 1e6) for axis in (0, 1))
-    return max(int(along_s / SPACING) + 1, 3), max(int(along_t / SPACING) + 1, 3)
+    return max(int(along_s / POINT_SPACING) + 1, 3), max(int(along_t / POINT_SPACING) + 1, 3)

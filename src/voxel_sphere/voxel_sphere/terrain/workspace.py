@@ -126,9 +126,8 @@ class Workspace:
         robots = self.names("robot")
         if len(robots) != 1:
             slices.refuse_pictures(self.path)
-            raise AccordError(
-                f"{self.path}: {len(robots)} robots; one folder {ROBOT} must be there"
-            )
+            reason = f"{len(robots)} robots; one folder {ROBOT} must be there"
+            raise AccordError(f"{self.path}: {reason}")
         radius = sphere_radius(self.volume(robots[0]), self.path / robots[0])
         stated = self.settings.size_workspace
         if stated and abs(radius - self.n / stated) > 1.0:

@@ -1,0 +1,54 @@
+"""Points and vectors of three numbers in compiled functions of rolling.
+
+Arguments are tuples or arrays, of which the first three entries count; results are tuples, which
+unlike arrays cost no memory. Operations are in the order that is written here, and stay in it, so
+that the bits of a run stay the same.
+"""
+
+from __future__ import annotations
+
+import math
+
+from roboaccord.numerics import kernel
+
+
+@kernel
+def dot(a, b):
+    """Return a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def norm(a):
+    """Return the length of a."""
+    return math.sqrt(dot(a, a))
+
+
+@kernel
+def cross_product(a, b):
+    """Return a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def scaled(factor, a):
+    """Return a times a factor."""
+    return factor * a[0], factor * a[1], factor * a[2]
+
+
+@kernel
+def moved(c, h, v):
+    """Return c + h v, such as the point that a velocity v reaches from c in a time h [s]."""
+    return c[0] + h * v[0], c[1] + h * v[1], c[2] + h * v[2]
+
+
+@kernel
+def distance_between(a, b):
+    """Return the distance of two points."""
+    return norm(moved(b, -1.0, a))
+
+
+@kernel
+def is_inside(c, size):
+    """Return whether a point is in the workspace, a cube at the origin with edges of `size`."""
+    return 0.0 <= c[0] <= size and 0.0 <= c[1] <= size and 0.0 <= c[2] <= size
