@@ -43,6 +43,7 @@ NO_DRAKE = ("packbot", "voxel_sphere", "roller_sphere")
 """Robots that Drake refuses, with the reason."""
 # Of sizes; smaller errors are round-off of float64 over some hundred operations.
 SMALLEST = 1e-13
+MASSLESS = 1e-9  # kg: MuJoCo's frames without mass get 2e-15 kg
 NEAR = 2e-3  # rad from its end, where a joint is at its stop: 0.1 degrees
 EFFORTS = '[{"at": 0.0, "hold": "a", "effort": 0.3}, {"at": 0.2, "hold": "b", "effort": -0.2}]'
 
@@ -305,7 +306,7 @@ def body(part: Any) -> Any:
         heavy = [b for b in part._skeleton.getBodyNodes() if b.getMass() > 0.0]
         return sorted(heavy, key=lambda b: str(b.getName()))[-2]
     bodies = [part._model.body(i) for i in range(part._model.nbody)]
-    return sorted((b.name, b.id) for b in bodies if b.mass[0] > 0.0)[-2][1]
+    return sorted((b.name, b.id) for b in bodies if b.mass[0] > MASSLESS)[-2][1]
 
 
 def rigid(part: Any, mass: float = 0.0, centre: float = 0.0, inertia: float = 0.0) -> None:
