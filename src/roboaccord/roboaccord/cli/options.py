@@ -18,11 +18,17 @@ from typing import Annotated, ParamSpec, TypeVar
 
 import typer
 
-from roboaccord import engines
 from roboaccord.cli.completion import complete_engines, complete_robot, complete_scenario
 from roboaccord.cli.console import note
 from roboaccord.contract import AccordError, Ratio, Seconds
 from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines import (
+    REFERENCE,
+    check_engine,
+    default_names,
+    installed_names,
+    simulator_names,
+)
 from roboaccord.scenario import Setup, setups
 from roboaccord.scenario.robot_file import remarks_on
 
@@ -88,10 +94,10 @@ _trust = typer.Option("--trust", help="Let the expressions of a xacro file do al
 Trust = Annotated[bool, _trust]
 
 # Engines.
-_engine_choice = f"{enumeration(engines.simulator_names(), 'or')}."
+_engine_choice = f"{enumeration(simulator_names(), 'or')}."
 _engine = typer.Option(metavar="NAME", autocompletion=complete_engines, help=_engine_choice)
 Engine = Annotated[str, _engine]
-_default_engines = enumeration((engines.REFERENCE, *engines.default_names()), "and")
+_default_engines = enumeration((REFERENCE, *default_names()), "and")
 _engines = typer.Option(
     metavar="LIST",
     autocompletion=complete_engines,
@@ -132,9 +138,9 @@ def choose_engines(names: str) -> list[str]:
 
     A default engine that is not installed is reported in a line on stderr.
     """
-    chosen = listed(names) or engines.installed_names(note)
+    chosen = listed(names) or installed_names(note)
     for engine in chosen:
-        engines.check_engine(engine)
+        check_engine(engine)
     return chosen
 
 

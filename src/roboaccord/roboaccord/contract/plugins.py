@@ -96,7 +96,10 @@ def lacking(group: str, name: str, what: str = "") -> str:
 @cache
 def _index() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the names of entries that packages of the repository add, by package and group."""
+    from importlib.resources import files  # reads from an unpacked wheel and from its archive
+
     import yaml
 
-    names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(INDEX.read_text("utf-8"))
+    text = files(__package__).joinpath(INDEX.name).read_text("utf-8")
+    names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(text)
     return names
