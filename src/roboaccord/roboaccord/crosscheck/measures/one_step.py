@@ -278,9 +278,10 @@ def _check_convergence(
         observed_order(smallest_steps, [rms(smooth_errors[h][:, c]) for h in smallest_steps], 0.0)
         for c in _joints_and_spin(len(run.joints))
     )
-    checks = [check_one_step(run, p, ticks) for p in predictions.values()]
-    finest = checks[-1].relative, checks[-1].spin_relative
-    check = replace(checks[0], order=joint_order, spin_order=spin_order, finest=finest)
+    at_steps = [*predictions.values()]
+    coarsest, smallest = (check_one_step(run, at_steps[index], ticks) for index in (0, -1))
+    finest = smallest.relative, smallest.spin_relative
+    check = replace(coarsest, order=joint_order, spin_order=spin_order, finest=finest)
     check = replace(check, floor=float(floor[:-6].max()), step=smallest_steps[0])
     if len(predictions) < STEPS:
         return check
