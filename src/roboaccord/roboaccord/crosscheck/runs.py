@@ -182,7 +182,7 @@ def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Tr
     trajectory = simulate(
         simulator=simulator,
         controller=make_controller(setup),
-        initial=start_of(job, setup.initial),
+        initial=start_of(job, setup.initial, simulator.rounding),
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
@@ -205,7 +205,7 @@ def tightened(setup: Setup) -> Setup:
     return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": reference}}))
 
 
-def start_of(job: Job, state: RobotState) -> RobotState:
+def start_of(job: Job, state: RobotState, rounding: float) -> RobotState:
     """Return the start of a job, in which one value may change by its last bit or START_CHANGE.
 
     The value is the first joint's angle; without joints, the height of the base. A value below 1 is
@@ -213,17 +213,18 @@ def start_of(job: Job, state: RobotState) -> RobotState:
     """
     if not (job.bit or job.nudged):
         return state
-    return nudged(state, None if job.bit else START_CHANGE)
+    return nudged(state, 0.0 if job.bit else START_CHANGE, rounding)
 
 
-def nudged(state: RobotState, size: float | None = START_CHANGE) -> RobotState:
+def nudged(state: RobotState, size: float = START_CHANGE, rounding: float = 2.0**-52) -> RobotState:
     """Return a state with one value increased.
 
     Args:
         state: to change; see `start_of` for the value.
-        size: of the increase [rad or m]; None for the last bit.
+        size: of the increase [rad or m]; at least the last bit of the value, or of 1.
+        rounding: relative size of the last bit.
     """
     values = np.array(state.q if len(state.q) else state.position)
     index = 0 if len(state.q) else 2
-    values[index] += np.spacing(max(abs(values[index]), 1.0)) if size is None else size
+    values[index] += max(size, 2.0 ** int(np.log2(max(abs(values[index]), 1.0))) * rounding)
     return replace(state, q=values) if len(state.q) else replace(state, position=values)

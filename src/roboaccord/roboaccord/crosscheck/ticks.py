@@ -19,6 +19,12 @@ Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 TIME_ROUND_OFF = 1e-9  # s: round-off of times, since stamps in bags are whole nanoseconds
 ROUND_OFF = 1e-12  # of a coordinate, relative to its largest value or 1: sums of some hundred terms
+ROUNDED_TERMS = 256  # the same in single precision, by numbers of roundings
+
+
+def round_off(rounding: float) -> float:
+    """Return the relative round-off of a coordinate in an arithmetic with a given `rounding`."""
+    return max(ROUND_OFF, ROUNDED_TERMS * rounding)
 
 
 def predict_ticks(

@@ -43,6 +43,9 @@ FAR = 1e6
 
 # Features of a model that an engine may lack: rotors; rotors of joints on which contacts or stops
 # act; a ball in a bearing; contacts; softened stops; a mesh that is not convex.
+Precision = Literal["float64", "float32"]
+# Relative distance from 1 to the next number, by precision.
+ROUNDINGS: Mapping[Precision, float] = {"float64": 2.0**-52, "float32": 2.0**-23}
 Feature = Literal[
     "armature", "armature_impacts", "bearing", "contact", "soft_stops", "terrain_mesh"
 ]
@@ -149,6 +152,7 @@ class EngineSpec:
         expert: the settings that its authors would choose, the same for all problems.
         plain: the engine's usual name, if this specification forces its expert settings; else "".
         also: other names that users may type, for hints.
+        precision: of the engine's arithmetic, from which all bounds on its round-off follow.
     """
 
     name: str
@@ -166,11 +170,17 @@ class EngineSpec:
     expert: Mapping[str, object] = field(default_factory=dict)
     plain: str = ""
     also: tuple[str, ...] = ()
+    precision: Precision = "float64"
 
     @classmethod
     def of(cls, engine: EngineSpec, **more: Any) -> Self:
         """Return a specification of this class with all fields of another, and more."""
         return cls(**{item.name: getattr(engine, item.name) for item in fields(EngineSpec)} | more)
+
+    @property
+    def rounding(self) -> float:
+        """Relative distance from 1 to the next number in the engine's arithmetic."""
+        return ROUNDINGS[self.precision]
 
     @property
     def simulates(self) -> bool:
@@ -229,7 +239,9 @@ class EngineSpec:
         """
         assert self.simulator
         self.check(model)
-        return self.load(self.simulator)(self.configured(model))
+        simulator = self.load(self.simulator)(self.configured(model))
+        simulator.rounding = self.rounding
+        return simulator
 
     def make(self, setup: Setup) -> Simulator:
         """Make the simulator of a setup as a whole, in the state from which the scenario starts.

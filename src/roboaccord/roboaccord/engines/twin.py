@@ -36,7 +36,7 @@ from roboaccord.engines.grip import Grip
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin_coordinates import Coordinates, SteppedAxes, implicit_slope
-from roboaccord.engines.twin_rounding import Roundings
+from roboaccord.engines.twin_rounding import ROUNDING, Roundings
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_yaw, turn_twist
 from roboaccord.simulators.base import Ends
@@ -59,6 +59,7 @@ class Twin(EngineSimulator):
         shaken: seed of random roundings of all numbers of the bodies and of the mass matrix, by
             which the effect of round-off is measured; 0 for none.
         off: changes of the model in this twin.
+        rounding: of the engine's arithmetic (`EngineSpec.rounding`).
 
     Attributes:
         stopped: whether a joint has reached its stop, or was about to, since the last reset.
@@ -72,7 +73,12 @@ class Twin(EngineSimulator):
     version = ""
 
     def __init__(
-        self, model: EngineModel, scheme: Scheme, shaken: int = 0, off: Sequence[ModelChange] = ()
+        self,
+        model: EngineModel,
+        scheme: Scheme,
+        shaken: int = 0,
+        off: Sequence[ModelChange] = (),
+        rounding: float = ROUNDING,
     ) -> None:
         # The changed model; the law of friction that sticks, and factors on it by link.
         self._unchanged_model, footing = model, scheme.footing
@@ -90,7 +96,7 @@ class Twin(EngineSimulator):
         self._bodies = TreeDynamics(
             self.tree, self.joints, model.base, model.gravity, sure=bool(off)
         )
-        self._roundings = Roundings(shaken)
+        self._roundings = Roundings(shaken, rounding)
         self._roundings.shake(self._bodies)
         for joint in range(len(self.joints)):
             self.lock(joint, False)
@@ -314,7 +320,8 @@ class TwinSpec(EngineSpec):
         self.check(model)
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
-        return Twin(model, self.scheme(self.configured(model)), self.shaken, self.off)
+        scheme = self.scheme(self.configured(model))
+        return Twin(model, scheme, self.shaken, self.off, self.rounding)
 
 
 def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:

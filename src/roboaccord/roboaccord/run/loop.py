@@ -194,6 +194,7 @@ def make_simulator(
         engine_spec = spec(engine)
         unchecked = _make_in_engine(setup, engine_spec)
         simulator = engine_spec.complete(check_simulator(unchecked, setup.robot.name))
+        simulator.rounding = engine_spec.rounding
     simulator.reset(setup.initial)
     return simulator
 

@@ -81,6 +81,7 @@ class Simulator(FailingJoints, ABC):
         spring: stiffness [N m/rad] and slack positions of springs in the joints (n,), or None.
         unplaced: why `reset` accepts only the start of a scenario; "" if it accepts any state.
         stopped: of a twin, whether a joint reached its stop, or was about to, since the last reset.
+        rounding: relative distance from 1 to the next number in its arithmetic.
         tighter: options with which a reference has a smaller error, if it chooses its steps by a
             tolerance; empty for one that takes physics steps.
     """
@@ -89,6 +90,7 @@ class Simulator(FailingJoints, ABC):
     order: int
     unplaced: str = ""
     stopped: bool = False
+    rounding: float = 2.0**-52
     tighter: Mapping[str, float] = MappingProxyType({})
 
     def __init__(

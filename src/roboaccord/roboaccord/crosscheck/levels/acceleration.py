@@ -18,11 +18,13 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.results import Quantity, unit_of
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
+from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_FACTOR, ROUNDING_SEEDS
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import ROUND_OFF
 from roboaccord.engines.base import engine_parts
@@ -36,10 +38,14 @@ from roboaccord.engines.differences import (
     relative_at,
 )
 from roboaccord.engines.model import WORLD, JointProperties, Properties, intended_properties
+from roboaccord.engines.twin_rounding import ROUNDING, Roundings
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
+# Roundings of a property that an engine computes from the description, such as an inertia about
+# turned axes, in single precision; in double precision ROUND_OFF is larger.
+PROPERTY_ROUNDINGS = 16.0
 # Number of random states that are set and read back: a wrong sensor shows in each of them.
 READ_BACK = 10
 # Fields of JointProperties that are compared by value; axis and limits have rules of their own.
@@ -72,13 +78,15 @@ def check_model(
         tolerance: relative tolerance of masses.
     """
     expected, actual = dict(reference.masses()), dict(engine.masses())
+    allowed = max(ROUND_OFF, PROPERTY_ROUNDINGS * engine.rounding)
     expected.pop(WORLD, None)
     actual.pop(WORLD, None)
     # Collect comparisons of all properties, each with its error and the allowed one.
+    tolerance = max(tolerance, allowed)
     differences = [*_masses(expected, actual, tolerance), *_effort_limits(reference, engine)]
     for part in engine_parts(engine):
-        differences += _properties(intended_properties(part.intended), part.properties())
-    differences += _read_back(setup, engine)
+        differences += _properties(intended_properties(part.intended), part.properties(), allowed)
+    differences += _read_back(setup, engine, allowed)
     # Keep the first excess of each quantity and place, masses first, then by size.
     unique = {(d.quantity, d.where): d for d in reversed(differences) if d.error > d.allowed}
     named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.error))
@@ -105,37 +113,39 @@ def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Differen
         yield replace(difference, how=because(Code.INSTEAD, have=actual, want=expected))
 
 
-def _properties(expected: Properties, actual: Properties) -> Iterator[Difference]:
+def _properties(expected: Properties, actual: Properties, allowed: float) -> Iterator[Difference]:
     """Yield comparisons of links, joints and gravity; a missing joint is a difference."""
     for name, link in expected.links.items():
-        yield from compare_link(name, link, actual.links.get(name), ROUND_OFF)
+        yield from compare_link(name, link, actual.links.get(name), allowed)
     for name, joint in expected.joints.items():
         if name in actual.joints:
-            yield from _joint(name, joint, actual.joints[name])
+            yield from _joint(name, joint, actual.joints[name], allowed)
         else:
-            yield Difference("joint", name, np.inf, ROUND_OFF, because(Code.MISSING))
+            yield Difference("joint", name, np.inf, allowed, because(Code.MISSING))
     scale = float(np.linalg.norm(expected.gravity)) or 1.0
-    yield compare_value("gravity", "", expected.gravity, actual.gravity, ROUND_OFF, scale)
+    yield compare_value("gravity", "", expected.gravity, actual.gravity, allowed, scale)
 
 
-def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Iterator[Difference]:
+def _joint(
+    name: str, expected: JointProperties, actual: JointProperties, allowed: float
+) -> Iterator[Difference]:
     """Yield comparisons of a joint: axis, limits and JOINT_FIELDS."""
-    yield compare_axis(name, expected.axis, actual.axis, ROUND_OFF)
-    yield compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
+    yield compare_axis(name, expected.axis, actual.axis, allowed)
+    yield compare_limits(name, expected.limits, actual.limits, allowed)
     for field in JOINT_FIELDS:
         values = getattr(expected, field), getattr(actual, field)
-        yield compare_value(field, name, *values, ROUND_OFF, unit=unit_of(JointProperties, field))
+        yield compare_value(field, name, *values, allowed, unit=unit_of(JointProperties, field))
 
 
-def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
+def _read_back(setup: Setup, engine: Simulator, allowed: float) -> Iterator[Difference]:
     """Yield differences between a state that is set and the state read back."""
     for state, _ in draw_states(setup, READ_BACK, setup.scenario.seed):
         read = engine.reset(state)
         angle_errors = np.abs(read.q - state.q)
-        for joint in np.flatnonzero(angle_errors > ROUND_OFF):
+        for joint in np.flatnonzero(angle_errors > allowed):
             error = float(angle_errors[joint])
             how = because(Code.READS, size=error, unit="rad")
-            yield Difference("sensor", engine.joints[joint], error, ROUND_OFF, how)
+            yield Difference("sensor", engine.joints[joint], error, allowed, how)
         # A quaternion and its negative are the same orientation.
         signed = (state.orientation, -state.orientation)
         twist_errors = np.abs(read.twist - state.twist)
@@ -148,9 +158,9 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
             errors["position of base_link"] = np.abs(read.position - state.position).max()
             errors["linear velocity of base_link"] = twist_errors[:3].max()
         for name, error in errors.items():
-            if error > ROUND_OFF:
+            if error > allowed:
                 how = because(Code.READS, size=float(error))
-                yield Difference("sensor", name, float(error), ROUND_OFF, how)
+                yield Difference("sensor", name, float(error), allowed, how)
 
 
 def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
@@ -183,12 +193,14 @@ class AccelerationCheck:
     Args:
         max: largest relative error; None where accelerations are not compared.
         states: number of states.
+        floor: relative error that round-off explains in single precision, else 0.
         reason: why accelerations are not compared.
         model: differences of the engine's model from the description.
     """
 
     max: Annotated[float | None, Quantity("1", "relative error at random states", form=".1e")]
     states: int
+    floor: Annotated[float, Quantity("1", "what round-off explains", form=".1e")] = 0.0
     reason: Reason | None = None
     model: ModelCheck = NO_MODEL
 
@@ -208,19 +220,44 @@ def check_acceleration(
         seed: of the random states and efforts.
     """
     if not setup.joints and not setup.base.moves:
-        return AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE))
-    largest = 0.0
+        return AccelerationCheck(None, 0, reason=because(Code.NOTHING_CAN_MOVE))
+    largest = floor = 0.0
     last_fault = max((fault.time for fault in setup.faults), default=0.0)
     for drawn, effort in draw_states(setup, states, seed):
         state = replace(drawn, time=last_fault) if last_fault else drawn  # after all faults
         expected = reference.acceleration(state, effort)
         accelerations = engine.acceleration(state, effort)
         if expected is None or accelerations is None:
-            return AccelerationCheck(None, 0, because(Code.KINEMATIC))
+            return AccelerationCheck(None, 0, reason=because(Code.KINEMATIC))
         largest = max(largest, relative(accelerations.joints, expected.joints))
         if setup.base.moves:
             largest = max(largest, relative(accelerations.base, expected.base))
-    return AccelerationCheck(largest, states)
+        if engine.rounding > ROUNDING:
+            floor = max(floor, _round_off(setup, engine, state, effort, expected))
+    return AccelerationCheck(largest, states, floor)
+
+
+def _round_off(
+    setup: Setup, engine: Simulator, state: RobotState, effort: Array, expected: Acceleration
+) -> float:
+    """Return the relative error of accelerations that roundings explain in one state.
+
+    Every entry of the mass matrix and every force is rounded at random ROUNDING_FACTOR times, so
+    that the error grows with the condition of the mass matrix.
+    """
+    parts = engine_parts(engine)
+    if len(parts) != 1 or len(parts[0].joints) != len(setup.joints):
+        return ROUNDING_FACTOR * engine.rounding
+    mass, gravity = parts[0].mass_matrix(state), parts[0].gravity_forces(state)
+    axes = parts[0].base.axes
+    forces = np.concatenate([np.zeros(len(axes)), np.abs(effort)]) + np.abs(gravity)
+    largest = 0.0
+    for seed in ROUNDING_SEEDS:
+        rounded = Roundings(seed, engine.rounding).solve_again(expected, mass, axes, forces)
+        largest = max(largest, relative(rounded.joints, expected.joints))
+        if setup.base.moves:
+            largest = max(largest, relative(rounded.base, expected.base))
+    return ROUNDING_FACTOR * largest
 
 
 def relative(values: Array, expected: Array) -> float:
@@ -244,7 +281,7 @@ class AccelerationLevel(Level[AccelerationCheck]):
 
     def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
         """Return `outside` for any difference of the model, or an acceleration beyond tolerance."""
-        model, limit = check.model, tolerances.acceleration
+        model, limit = check.model, tolerances.acceleration + check.floor
         is_beyond = check.max is not None and not check.max <= limit  # also for NaN
         totals = {"total": model.total, "reference": model.reference}
         reasons = [
@@ -268,6 +305,7 @@ class AccelerationLevel(Level[AccelerationCheck]):
         names = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
         return {
             "largest error, relative": Entry(check.max, form=".1e"),
+            **({"round-off explains": Entry(check.floor, form=".1e")} if check.floor else {}),
             "states": Entry(check.states),
             "total": Entry(check.model.total, "kg", ".6g"),
             "reference": Entry(check.model.reference, "kg", ".6g"),

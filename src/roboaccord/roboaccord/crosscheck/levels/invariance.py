@@ -41,14 +41,13 @@ from roboaccord.crosscheck.columns import (
     to_columns,
 )
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.measures.twin_comparison import MAX_LOSS, ROUNDING_FACTOR, read_back
+from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_FACTOR, most_lost, read_back
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moves import HALF_RIGHT, MOVES, QUARTER_TURN, Move
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.symmetries import moved
-from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.loop import make_simulator
@@ -208,9 +207,9 @@ def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pair
     ticks = len(plain)
     steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = scales_of_groups(run.at(np.arange(ticks + 1)))
-    lost = np.minimum(read_back(simulator, run, np.arange(ticks)), MAX_LOSS)
+    lost = np.minimum(read_back(simulator, run, np.arange(ticks)), most_lost(simulator.rounding))
     # Changes of an initial state, by group of coordinates (6,).
-    sizes = ROUNDING_FACTOR * (steps * ROUNDING * largest + lost)
+    sizes = ROUNDING_FACTOR * (steps * simulator.rounding * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = perturbed(run.state(0), sign * sizes, seed)

@@ -48,7 +48,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if case.chaotic:
             return Seeds()
         tree, runs, name = case.setup.tree, case.runs, case.name
-        floor = floor_of(tree, runs, name)
+        floor = floor_of(tree, runs, name, case.simulator.rounding)
         if name != REFERENCE:
             # Contacts of an engine may lift the robot at its start, which is no error.
             heights = slice(2, 3 * len(tree.links), 3)

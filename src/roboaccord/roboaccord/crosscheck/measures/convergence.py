@@ -31,7 +31,7 @@ from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.runs import Job, Runs
 from roboaccord.crosscheck.special_ticks import kink_ticks
-from roboaccord.crosscheck.ticks import ROUND_OFF, Index
+from roboaccord.crosscheck.ticks import Index, round_off
 from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
@@ -167,7 +167,7 @@ class ConvergenceCheck:
         return None if self.left is None or self.bound is None else self.left <= self.bound
 
 
-def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
+def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE, rounding: float = 2.0**-52) -> Floor:
     """Return the floor: the reference's own error, and round-off in reference and engine.
 
     Measured by the reference's run at twice its step, by its run from a start whose last bit is
@@ -179,11 +179,11 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     if changed in runs.by_job:
         pairs.append((changed, replace(changed, bit=False)))
     errors = sum(np.abs(runs.coordinates(tree, a) - runs.coordinates(tree, b)) for a, b in pairs)
-    scale = ROUND_OFF * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
+    scale = round_off(rounding) * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
     distance = sum(
         largest_distance(runs.centres(tree, a) - runs.centres(tree, b)) for a, b in pairs
     )
-    distance = np.maximum.accumulate(distance) + ROUND_OFF
+    distance = np.maximum.accumulate(distance) + round_off(rounding)
     return Floor(np.maximum.accumulate(errors, axis=0) + scale, distance)
 
 

@@ -46,6 +46,7 @@ REPEATED_PARTS = 40
 # square of five is known to a third.
 NOISE_INTERVAL = 8
 BOOK_ROUND_OFF = 1e-13  # round-off relative to the largest energy, of sums of some hundred terms
+STATE_ROUNDINGS = 16.0  # the same in single precision, of states that are rounded at each step
 # Speed whose kinetic energy is the scale of round-off at rest [m/s]: 5e-7 J of 1 kg, less than any
 # motion that is judged has.
 REST_SPEED = 1e-3
@@ -129,7 +130,7 @@ class EnergyParts:
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
-        bound = ROUNDING_FACTOR * round_off + SAFETY * rms(lost) + self._floor()
+        bound = ROUNDING_FACTOR * round_off + SAFETY * rms(lost) + self._floor(twin.rounding)
         time, length = self._span(parts[largest])
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
@@ -154,7 +155,7 @@ class EnergyParts:
         unmeasured = tuple(name for name in CHANNELS if book.how[name] == energy_book.UNMEASURED)
         if unmeasured:  # an unmeasured loss explains any loss, but no gain
             errors = np.minimum(errors, 0.0)
-        floor = self._floor()
+        floor = self._floor(simulators[0].rounding)
         remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
         by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))  # change with the step
         is_settled = remainder.asymptotic and has_settled([*errors], order or 1)
@@ -211,7 +212,7 @@ class EnergyParts:
         begin, end = self.book.time[part : part + 2].tolist()
         return begin, end - begin
 
-    def _floor(self) -> float:
+    def _floor(self, rounding: float) -> float:
         """Return the round-off of a difference of two numbers of the book [J].
 
         Heights are sums over the joints, with the round-off of distances [m]. A robot at rest has
@@ -224,4 +225,7 @@ class EnergyParts:
         potential = float(masses @ reach) * abs(setup.parameters.gravity)
         items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
         largest = max(float(np.abs(item).max()) for item in items)
-        return float(BOOK_ROUND_OFF * max(largest, potential, 0.5 * mass * REST_SPEED**2))
+        return float(
+            max(BOOK_ROUND_OFF, STATE_ROUNDINGS * rounding)
+            * max(largest, potential, 0.5 * mass * REST_SPEED**2)
+        )

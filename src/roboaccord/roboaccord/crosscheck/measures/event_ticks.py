@@ -23,7 +23,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.columns import column_names, column_sizes, state_difference, to_columns
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.runs import tightened
-from roboaccord.crosscheck.ticks import ROUND_OFF, Index, evenly_spaced, predict_ticks
+from roboaccord.crosscheck.ticks import Index, evenly_spaced, predict_ticks, round_off
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
@@ -91,7 +91,7 @@ def check_event_ticks(
     # reference's own error and round-off.
     limits = 2.0 * errors[-1] - errors[-2]
     changes = sum(norm(np.diff(errors, axis=0)[i] * scales) for i in range(2))
-    scale = ROUND_OFF * norm(scales * column_sizes(run)[None])
+    scale = round_off(engine.rounding) * norm(scales * column_sizes(run)[None])
     excess = norm(limits * scales) / (SAFETY * (changes + norm(own_errors * scales)) + scale)
     # The tick with the median ratio.
     middle = descending(-excess)[len(excess) // 2]

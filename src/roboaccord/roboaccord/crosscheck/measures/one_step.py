@@ -250,7 +250,8 @@ def _predict_runs(
     predictions = {step: predict(reference, runs[step], ticks) for step in sorted(runs)[::-1]}
     other_step = twice_or_half(smallest_step, setup.scenario.control_period)
     other_reference = make_simulator(setup, physics_step=other_step)
-    floor = measure_floor(other_reference, runs[smallest_step], predictions[smallest_step], ticks)
+    smallest = runs[smallest_step], predictions[smallest_step]
+    floor = measure_floor(other_reference, *smallest, ticks, engine.rounding)
     return predictions, floor + lift_at_start(setup, engine)
 
 

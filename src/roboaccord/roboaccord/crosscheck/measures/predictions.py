@@ -17,7 +17,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.columns import column_sizes, state_difference
-from roboaccord.crosscheck.ticks import ROUND_OFF, Index, evenly_spaced, predict_ticks
+from roboaccord.crosscheck.ticks import Index, evenly_spaced, predict_ticks, round_off
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -95,7 +95,9 @@ def lift_at_start(setup: Setup, engine: EngineSpec) -> Array:
     return lifts
 
 
-def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: Index) -> Array:
+def measure_floor(
+    coarse: Simulator, run: Trajectory, fine: Predictions, ticks: Index, rounding: float
+) -> Array:
     """Return the rms of the reference's own error (n + 12,), by predictions at two steps.
 
     Args:
@@ -103,10 +105,11 @@ def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: 
         run: recorded.
         fine: predictions of the ticks at the smallest step.
         ticks: indices of the predicted ticks (k,).
+        rounding: of the run's arithmetic.
     """
     samples = evenly_spaced(len(ticks), SAMPLED)
     own_errors = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
-    (scale,) = ROUND_OFF * np.maximum(judged_columns(column_sizes(run)[None]), 1.0)
+    (scale,) = round_off(rounding) * np.maximum(judged_columns(column_sizes(run)[None]), 1.0)
     return np.asarray(np.sqrt(np.mean(own_errors**2, axis=0)) + scale)
 
 

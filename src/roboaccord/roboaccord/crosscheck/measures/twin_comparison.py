@@ -22,7 +22,6 @@ from roboaccord.crosscheck.columns import largest_by_group, scales_of_groups, st
 from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
-from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -31,9 +30,9 @@ from roboaccord.simulators.base import Simulator
 # add up to 50 if they are independent.
 ROUNDING_FACTOR = 50.0
 ROUNDING_SEEDS = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
-# Largest relative loss of a state that is set and read back, twice what DART cuts off: a larger
-# one is an error.
-MAX_LOSS = 4e-10
+# Largest relative loss of a state that is set and read back, twice what DART cuts off, or of some
+# roundings: a larger one is an error.
+MAX_LOSS, LOST_ROUNDINGS = 4e-10, 4.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class TwinComparison:
     def round_off(self, run: Trajectory, ticks: Index) -> Array:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
         plain, _ = predict_ticks(self.twin, run, ticks)
-        sizes = [ROUNDING * scales_of_groups(run)]
+        sizes = [self.engine.rounding * scales_of_groups(run)]
         for rounded in self._rounded_twins:
             errors = state_difference(plain, predict_ticks(rounded, run, ticks)[0])
             sizes.append(largest_by_group(np.abs(errors)).max(axis=0))
@@ -95,10 +94,15 @@ class TwinComparison:
         if self.misread.any():
             floor = floor + effect_of_misreading(self.twin, run, ticks, self.misread)
         if self._engine_simulator:
-            largest_loss = MAX_LOSS * scales_of_groups(run)
+            largest_loss = most_lost(self.engine.rounding) * scales_of_groups(run)
             lost = ROUNDING_FACTOR * read_back(self._engine_simulator, run, read)
             floor = floor + np.minimum(lost, largest_loss)
         return floor
+
+
+def most_lost(rounding: float) -> float:
+    """Return the largest relative loss of a state in an arithmetic with a given `rounding`."""
+    return max(MAX_LOSS, LOST_ROUNDINGS * rounding)
 
 
 def compare_ticks(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:

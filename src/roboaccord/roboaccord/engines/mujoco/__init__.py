@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from roboaccord.engines.mujoco.settings import MujocoSettings
+from roboaccord.engines.mujoco.settings import MujocoSettings, scheme_of
 from roboaccord.engines.spec import EngineSpec, Scheme, imported, read_settings
 
 if TYPE_CHECKING:
@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 def _scheme(model: EngineModel) -> Scheme:
     """Return MuJoCo's integration method for a model, which depends on the user's settings."""
-    settings = read_settings(model.options, "mujoco", MujocoSettings)
-    name = settings.integrator_of(contact=model.contact is not None)
-    kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
-    # These two integrators also take the gyroscopic forces of a single free body at the end of the
-    # step.
-    is_single_body = not model.joints and name in ("implicitfast", "discrete")
-    return Scheme(kind, implicit=is_single_body or name == "implicit", angular="own")
+    return scheme_of(model, read_settings(model.options, "mujoco", MujocoSettings))
 
 
 # The settings of `expert` are those of docs/engines.md, Expert settings.

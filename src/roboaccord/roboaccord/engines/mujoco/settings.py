@@ -11,8 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from roboaccord.contract.errors import AccordError, check_known, check_switch, did_you_mean
+from roboaccord.engines.spec import Scheme
+
+if TYPE_CHECKING:
+    from roboaccord.engines.model import EngineModel
 
 # Integrators by name, with their order of accuracy. The trajectory level of the cross-check expects
 # that order of convergence.
@@ -66,3 +71,13 @@ class MujocoSettings:
     def integrator_of(self, *, contact: bool) -> str:
         """Return the name of the integrator for a model with or without contacts."""
         return str(self.integrator).lower() or ("implicitfast" if contact else "rk4")
+
+
+def scheme_of(model: EngineModel, settings: MujocoSettings) -> Scheme:
+    """Return the integration method of MuJoCo for a model under settings."""
+    name = settings.integrator_of(contact=model.contact is not None)
+    kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
+    # These two integrators also take the gyroscopic forces of a single free body at the end of the
+    # step.
+    is_single_body = not model.joints and name in ("implicitfast", "discrete")
+    return Scheme(kind, implicit=is_single_body or name == "implicit", angular="own")

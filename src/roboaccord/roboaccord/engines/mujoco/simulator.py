@@ -44,11 +44,12 @@ class MujocoSimulator(EngineSimulator):
     """Simulate any model with MuJoCo, under its `MujocoSettings` (Simulator)."""
 
     name = "mujoco"
+    settings = MujocoSettings
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
         # Settings of the user, with a time constant of contacts that MuJoCo allows.
-        settings = read_settings(model.options, self.name, MujocoSettings)
+        settings = read_settings(model.options, self.name, self.settings)
         integrator = settings.integrator_of(contact=model.contact is not None)
         self.order = ORDERS[integrator]
         self.version = f"{mujoco.__version__} ({integrator})"
