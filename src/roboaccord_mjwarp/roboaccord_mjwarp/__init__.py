@@ -73,5 +73,6 @@ SPEC = EngineSpec(
     lacks={"terrain_mesh": "MuJoCo takes terrain as a height field"},
     expert={"cone": "elliptic", "impratio": 10.0, "solver": "cg"},
     scheme=_scheme,
+    precision="float32",
     also=("mujoco_warp", "warp", "mjx"),
 )

@@ -27,7 +27,7 @@ from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_FACTOR, ROUNDING_SEEDS
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import ROUND_OFF
-from roboaccord.engines.base import engine_parts
+from roboaccord.engines.base import EngineSimulator, engine_parts
 from roboaccord.engines.differences import (
     Difference,
     compare_axis,
@@ -232,30 +232,34 @@ def check_acceleration(
         largest = max(largest, relative(accelerations.joints, expected.joints))
         if setup.base.moves:
             largest = max(largest, relative(accelerations.base, expected.base))
-        if engine.rounding > ROUNDING:
-            floor = max(floor, _round_off(setup, engine, state, effort, expected))
+        for part in engine_parts(engine) if engine.rounding > ROUNDING else ():
+            floor = max(floor, round_off_of(part, state, effort, expected))
     return AccelerationCheck(largest, states, floor)
 
 
-def _round_off(
-    setup: Setup, engine: Simulator, state: RobotState, effort: Array, expected: Acceleration
+def round_off_of(
+    engine: EngineSimulator, state: RobotState, effort: Array, expected: Acceleration
 ) -> float:
     """Return the relative error of accelerations that roundings explain in one state.
 
     Every entry of the mass matrix and every force is rounded at random ROUNDING_FACTOR times, so
     that the error grows with the condition of the mass matrix.
+
+    Args:
+        engine: simulator, in whose arithmetic numbers are rounded.
+        state, effort: for which accelerations are expected.
+        expected: the accelerations.
     """
-    parts = engine_parts(engine)
-    if len(parts) != 1 or len(parts[0].joints) != len(setup.joints):
+    if engine.joints and len(engine.joints) != len(expected.joints):  # a part of a robot
         return ROUNDING_FACTOR * engine.rounding
-    mass, gravity = parts[0].mass_matrix(state), parts[0].gravity_forces(state)
-    axes = parts[0].base.axes
+    mass, gravity = engine.mass_matrix(state), engine.gravity_forces(state)
+    axes = engine.base.axes if engine.base.moves else ()
     forces = np.concatenate([np.zeros(len(axes)), np.abs(effort)]) + np.abs(gravity)
     largest = 0.0
     for seed in ROUNDING_SEEDS:
         rounded = Roundings(seed, engine.rounding).solve_again(expected, mass, axes, forces)
         largest = max(largest, relative(rounded.joints, expected.joints))
-        if setup.base.moves:
+        if axes:
             largest = max(largest, relative(rounded.base, expected.base))
     return ROUNDING_FACTOR * largest
 

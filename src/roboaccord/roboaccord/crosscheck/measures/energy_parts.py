@@ -225,7 +225,5 @@ class EnergyParts:
         potential = float(masses @ reach) * abs(setup.parameters.gravity)
         items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
         largest = max(float(np.abs(item).max()) for item in items)
-        return float(
-            max(BOOK_ROUND_OFF, STATE_ROUNDINGS * rounding)
-            * max(largest, potential, 0.5 * mass * REST_SPEED**2)
-        )
+        relative = max(BOOK_ROUND_OFF, STATE_ROUNDINGS * rounding)
+        return float(relative * max(largest, potential, 0.5 * mass * REST_SPEED**2))

@@ -10,7 +10,7 @@ in this file, because every command reads it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from roboaccord.engines.mujoco.settings import MujocoSettings, scheme_of
 from roboaccord.engines.spec import EngineSpec, Scheme, imported, read_settings
