@@ -41,6 +41,7 @@ class Code(StrEnum):
     NO_COMMAND = auto()  # no efforts are commanded; only the motion shows a wrench or twist
     DISOBEYED = auto()  # an effort is not as commanded
     SWITCH_DISOBEYED = auto()  # a switch is not as commanded
+    BELOW_SINGLE = auto()  # nothing differs in single precision, in which smaller errors hide
     # Ticks of the engine against those of its twin.
     NO_TWIN = auto()  # the engine has no twin, for a reason that is given as text
     NOT_THE_TWIN = auto()  # a tick differs from the twin by more than round-off explains

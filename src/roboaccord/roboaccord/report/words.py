@@ -16,7 +16,7 @@ from roboaccord.contract.outcome import Code, Finding, Outcome, Reason
 from roboaccord.crosscheck.causes.explain import MOST_CAUSES
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import phrases
-from roboaccord.report.cause_words import text_of, unnoticed, with_interval
+from roboaccord.report.cause_words import summary_of, text_of, unnoticed, with_interval
 from roboaccord.report.phrases import FORMATTER, Figures
 
 
@@ -135,6 +135,10 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.NO_COMMAND: "no efforts are commanded; the motion shows whether a wrench or a twist acts",
     Code.DISOBEYED: phrases.effort_disobeyed,
     Code.SWITCH_DISOBEYED: phrases.switch_disobeyed,
+    Code.BELOW_SINGLE: lambda figures: (
+        "below single precision, which could hide errors below these: "
+        f"{summary_of(figures['of']) or 'not known'}"
+    ),
     Code.NO_TWIN: "no twin: {text}",
     Code.NOT_THE_TWIN: "{quantity} of {where} differs by {error:.2g} in the tick at t = {time:g} s "
     "from our equations under the engine's own scheme, but round-off explains only {floor:.1g}",

@@ -37,7 +37,9 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
             return Finding.does_not_apply(check.why)
         if check.error <= check.floor:
             total = check.judged + check.left_out - check.touching
-            return unless_few(Finding.within(), check.judged, total)
+            hidden = because(Code.BELOW_SINGLE, of=list(check.resolution))
+            finding = Finding.within(*[hidden] if check.single else [])
+            return unless_few(finding, check.judged, total)
         names = ("quantity", "where", "time", "error", "floor")
         why = because(Code.NOT_THE_TWIN, **{name: getattr(check, name) for name in names})
         finding = Finding.outside(why, where=check.where, size=check.error)

@@ -85,6 +85,7 @@ class SchemeCheck:
         others: errors of these ticks; only if nothing touches and all other ticks are the twin's.
         explanation: of differences that round-off does not explain.
         resolution: smallest errors of parameters that would be outside, largest effects first.
+        single: whether the engine computes in single precision.
         looked_at: number of ticks that are compared; infinite for all that are judged.
     """
 
@@ -99,6 +100,7 @@ class SchemeCheck:
     others: EventTicks | None = None
     explanation: Explanation = NO_EXPLANATION
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
+    single: bool = field(default=False, metadata=LEFT_OUT)
     looked_at: float = math.inf
 
 
@@ -201,6 +203,7 @@ def _judge_ticks(
     quantity, where = column_names(run.joints)[column]
     time = float(run.time[chosen[tick]])
     check = SchemeCheck(error, floor, quantity, where, time, judged=len(sizes), left_out=0)
+    check = replace(check, single=comparison.engine.precision == "float32")
     return replace(check, explanation=explanation, resolution=resolution, looked_at=len(sizes))
 
 
