@@ -27,9 +27,9 @@ from roboaccord.contract import Acceleration, AccordError, Command, Contact, Jso
 from roboaccord.crosscheck.extrapolation import observed_order
 from roboaccord.crosscheck.levels.acceleration import relative, round_off_of
 from roboaccord.crosscheck.measures.twin_comparison import (
-    ROUNDING_FACTOR,
     ROUNDING_SEEDS,
     most_lost,
+    rounding_factor,
 )
 from roboaccord.crosscheck.ticks import round_off
 from roboaccord.engines import EngineModel, EngineSimulator, simulate_model, spec
@@ -172,7 +172,12 @@ class EngineConformance:
         changes = [
             np.abs(end.q - ends[1].q).max() + np.abs(end.qd - ends[1].qd).max() for end in ends[2:]
         ]
-        tolerance = max([TWIN_TOLERANCE, *(ROUNDING_FACTOR * float(change) for change in changes)])
+        tolerance = max(
+            [
+                TWIN_TOLERANCE,
+                *(rounding_factor(engine.rounding) * float(change) for change in changes),
+            ]
+        )
         robots.assert_same(ends[1], ends[0], tolerance)
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:

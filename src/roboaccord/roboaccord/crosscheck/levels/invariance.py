@@ -41,7 +41,7 @@ from roboaccord.crosscheck.columns import (
     to_columns,
 )
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_FACTOR, most_lost, read_back
+from roboaccord.crosscheck.measures.twin_comparison import most_lost, read_back, rounding_factor
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
@@ -209,7 +209,8 @@ def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pair
     largest = scales_of_groups(run.at(np.arange(ticks + 1)))
     lost = np.minimum(read_back(simulator, run, np.arange(ticks)), most_lost(simulator.rounding))
     # Changes of an initial state, by group of coordinates (6,).
-    sizes = ROUNDING_FACTOR * (steps * simulator.rounding * largest + lost)
+    rounding = simulator.rounding
+    sizes = rounding_factor(rounding) * (steps * rounding * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = perturbed(run.state(0), sign * sizes, seed)

@@ -26,7 +26,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.ticks import twins_of
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples, rms
 from roboaccord.crosscheck.links import link_centres
-from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_FACTOR, ROUNDING_SEEDS
+from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_SEEDS, rounding_factor
 from roboaccord.crosscheck.restart import restart
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, Index, Mask, worst_and_even
 from roboaccord.engines.spec import EngineSpec
@@ -130,7 +130,11 @@ class EnergyParts:
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
-        bound = ROUNDING_FACTOR * round_off + SAFETY * rms(lost) + self._floor(twin.rounding)
+        bound = (
+            rounding_factor(twin.rounding) * round_off
+            + SAFETY * rms(lost)
+            + self._floor(twin.rounding)
+        )
         time, length = self._span(parts[largest])
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step

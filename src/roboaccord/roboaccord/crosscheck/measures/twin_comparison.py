@@ -22,13 +22,15 @@ from roboaccord.crosscheck.columns import largest_by_group, scales_of_groups, st
 from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
+from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 # Factor on the effect of one rounding of every number: a tick has many roundings, and 50^2 of them
-# add up to 50 if they are independent.
-ROUNDING_FACTOR = 50.0
+# add up to 50 if they are independent. In single precision errors would hide in so much: there MuJoCo
+# Warp had 1.5 at most, on six robots.
+ROUNDING_FACTOR, SINGLE_ROUNDING_FACTOR = 50.0, 8.0
 ROUNDING_SEEDS = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
 # Largest relative loss of a state that is set and read back, twice what DART cuts off, or of some
 # roundings: a larger one is an error.
@@ -75,7 +77,7 @@ class TwinComparison:
         for rounded in self._rounded_twins:
             errors = state_difference(plain, predict_ticks(rounded, run, ticks)[0])
             sizes.append(largest_by_group(np.abs(errors)).max(axis=0))
-        return np.asarray(ROUNDING_FACTOR * np.max(sizes, axis=0))
+        return np.asarray(rounding_factor(self.engine.rounding) * np.max(sizes, axis=0))
 
     @cached_property
     def _engine_simulator(self) -> Simulator | None:
@@ -95,9 +97,16 @@ class TwinComparison:
             floor = floor + effect_of_misreading(self.twin, run, ticks, self.misread)
         if self._engine_simulator:
             largest_loss = most_lost(self.engine.rounding) * scales_of_groups(run)
-            lost = ROUNDING_FACTOR * read_back(self._engine_simulator, run, read)
+            lost = rounding_factor(self.engine.rounding) * read_back(
+                self._engine_simulator, run, read
+            )
             floor = floor + np.minimum(lost, largest_loss)
         return floor
+
+
+def rounding_factor(rounding: float) -> float:
+    """Return the factor on the effect of one rounding, in an arithmetic with a given `rounding`."""
+    return SINGLE_ROUNDING_FACTOR if rounding > ROUNDING else ROUNDING_FACTOR
 
 
 def most_lost(rounding: float) -> float:
