@@ -25,7 +25,11 @@ import pytest
 
 from roboaccord.contract import Acceleration, AccordError, Command, Contact, Json, RobotState
 from roboaccord.crosscheck.extrapolation import observed_order
-from roboaccord.crosscheck.levels.acceleration import relative, round_off_of
+from roboaccord.crosscheck.levels.acceleration import (
+    EVALUATION_ROUNDINGS,
+    relative,
+    round_off_of,
+)
 from roboaccord.crosscheck.measures.twin_comparison import (
     ROUNDING_SEEDS,
     most_lost,
@@ -139,8 +143,17 @@ class EngineConformance:
         for state, _ in robots.random_states(robot):
             pose = state.position, quaternion_matrix(state.orientation)
             mass, gravity = tree.mass_matrix(state.q, *pose), tree.gravity_forces(state.q, *pose)
-            np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
-            np.testing.assert_allclose(simulator.gravity_forces(state), gravity, atol=1e-10)
+            atol = 1e-10
+            if self._is_single:  # an engine may derive them from accelerations
+                atol = (
+                    EVALUATION_ROUNDINGS
+                    * simulator.rounding
+                    * np.linalg.cond(mass)
+                    * robots.GRAVITY
+                    * mass.max()
+                )
+            np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=atol)
+            np.testing.assert_allclose(simulator.gravity_forces(state), gravity, atol=atol)
 
     def test_the_order_is_the_one_stated(self, robot: str, setting: Setting) -> None:
         """The error against a reference of order 4 falls by 2^order when the step is halved."""
@@ -162,22 +175,24 @@ class EngineConformance:
         if spec(self.engine).scheme is None:
             pytest.skip(f"the integration scheme of {self.engine} is not specified")
         model = replace(robots.model_of(robot), options={self.engine: setting}, friction=JOINT_DRAG)
-        engine, twin = self._simulator(model), simulate_model(model, twin_of(self.engine))
+        engine = self._simulator(model)
+        try:
+            twin = simulate_model(model, twin_of(self.engine))
+        except AccordError as error:
+            pytest.skip(str(error))
         rounded = ROUNDING_SEEDS if self._is_single else ()
         others = [simulate_model(model, twin_of(self.engine, seed)) for seed in rounded]
         ends = []
         for simulator in (engine, twin, *others):
             simulator.reset(robots.start(robot))
             ends.append(simulator.step(Command(robots.CONSTANT_EFFORTS), robots.DURATION))
-        changes = [
-            np.abs(end.q - ends[1].q).max() + np.abs(end.qd - ends[1].qd).max() for end in ends[2:]
-        ]
-        tolerance = max(
-            [
-                TWIN_TOLERANCE,
-                *(rounding_factor(engine.rounding) * float(change) for change in changes),
-            ]
-        )
+        tolerance = TWIN_TOLERANCE
+        if self._is_single:  # roundings of all numbers of the bodies, and of the state in each step
+            spread = [np.abs(np.append(e.q - ends[1].q, e.qd - ends[1].qd)) for e in ends[2:]]
+            steps = robots.DURATION / model.physics_step
+            scale = max(1.0, float(np.abs(ends[1].qd).max()))
+            tolerance = rounding_factor(engine.rounding) * float(np.max(spread))
+            tolerance += steps * engine.rounding * scale
         robots.assert_same(ends[1], ends[0], tolerance)
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
@@ -228,7 +243,8 @@ class EngineConformance:
         with_rotors = self._simulator(replace(PENDULUMS, armature=rotors))
         without_rotors = self._simulator(PENDULUMS)
         added = with_rotors.mass_matrix(start) - without_rotors.mass_matrix(start)
-        np.testing.assert_allclose(added, np.diag(rotors), atol=1e-13)
+        atol = 64.0 * with_rotors.rounding if self._is_single else 1e-13
+        np.testing.assert_allclose(added, np.diag(rotors), rtol=atol, atol=atol)
 
     def test_a_feature_it_lacks_is_refused(self) -> None:
         """In one line with the reason; only features of a model are tested here."""

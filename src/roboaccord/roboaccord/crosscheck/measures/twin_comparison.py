@@ -28,8 +28,8 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 # Factor on the effect of one rounding of every number: a tick has many roundings, and 50^2 of them
-# add up to 50 if they are independent. In single precision errors would hide in so much: there MuJoCo
-# Warp had 1.5 at most, on six robots.
+# add up to 50 if they are independent. In single precision errors would hide in so much: there
+# MuJoCo Warp had 1.5 at most, on six robots.
 ROUNDING_FACTOR, SINGLE_ROUNDING_FACTOR = 50.0, 8.0
 ROUNDING_SEEDS = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
 # Largest relative loss of a state that is set and read back, twice what DART cuts off, or of some

@@ -1,0 +1,142 @@
+"""Equations of motion and properties of PhysX's articulation, for questions about single states.
+
+PhysX reports no accelerations of a base, and no mass matrix. `SapienMechanism` takes physics steps
+in an articulation without stops: after a step of h, PhysX's rates are v + h a.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from roboaccord.contract import Acceleration, Array, RobotState
+from roboaccord.engines import (
+    EngineModel,
+    EngineSimulator,
+    JointProperties,
+    LinkProperties,
+    Mechanism,
+)
+from roboaccord.numerics import quaternion_matrix
+
+from roboaccord_sapien.articulation import LEAST, Articulation
+
+# s: PhysX's rates are single numbers, and the difference of two loses the least in a long step.
+EVALUATION_STEP = 1.0
+# For the accelerations of a free base, whose error is a power series of the step: the largest step
+# [s], and how often it is halved; more halvings would lose more by round-off than they remove.
+FREE_STEP, HALVINGS = 0.02, 2
+
+
+def _root_rates(body: Any) -> Array:
+    """Return the velocity of the root's centre of mass and its angular velocity (6,)."""
+    rates = body.get_root_linear_velocity(), body.get_root_angular_velocity()
+    return np.concatenate(rates).astype(float)
+
+
+class SapienMechanism(Mechanism):
+    """Equations and properties of PhysX's articulation, in single precision.
+
+    Args:
+        simulator: of the robot.
+        model: the same robot.
+    """
+
+    def __init__(self, simulator: EngineSimulator, model: EngineModel) -> None:
+        self.articulation = Articulation(simulator, model, stops=False)
+        self._base, self._gravity = simulator.base, model.gravity
+        self._joints = {joint.name: joint for joint in self.articulation.body.joints}
+        self._ends = {joint.name: joint.ends for joint in simulator.tree.moving}
+        self._state = RobotState(0.0, *np.zeros((3, len(simulator.joints))))
+
+    def place(self, state: RobotState) -> None:
+        """Set the state in which accelerations are evaluated."""
+        self._state = state
+        self.articulation.place(state, free=self._base.tilts)
+
+    def accelerate(
+        self, rotation: Array, effort: Array, wrench: Array | None = None
+    ) -> Acceleration:
+        """Return the accelerations of base and joints under efforts (n,) and a wrench (6,)."""
+        joints, base = self._after_step(EVALUATION_STEP, rotation, effort, wrench)
+        if self._base.tilts:
+            # PhysX corrects the momentum of a free root by an amount of order h after each step.
+            steps = [FREE_STEP / 2**i for i in range(HALVINGS + 1)]
+            values = [self._after_step(step, rotation, effort, wrench)[1] for step in steps]
+            for order in range(1, HALVINGS + 1):  # Richardson: remove one power after the other
+                factor = 2.0**order
+                pairs = zip(values, values[1:], strict=False)
+                values = [(factor * fine - coarse) / (factor - 1.0) for coarse, fine in pairs]
+            (base,) = values
+        self.place(self._state)
+        return Acceleration(base, joints)
+
+    def _after_step(
+        self, step: float, rotation: Array, effort: Array, wrench: Array | None
+    ) -> tuple[Array, Array]:
+        """Return the changes of the rates of joints (n,) and base (6,) in a step [s], over it."""
+        articulation, body = self.articulation, self.articulation.body
+        self.place(self._state)
+        rates = body.get_qvel()[articulation.columns].astype(float)
+        root = _root_rates(body)
+        articulation.push(effort, wrench)
+        articulation.step(step)
+        joints = (body.get_qvel()[articulation.columns].astype(float) - rates) / step
+        if not self._base.tilts:
+            return joints, np.zeros(6)
+        # Of the root's centre of mass c, from which that of its origin follows.
+        base, spin = (_root_rates(body) - root) / step, root[3:]
+        centre = rotation @ np.asarray(articulation.root.cmass_local_pose.p, float)
+        base[:3] -= np.cross(base[3:], centre) + np.cross(spin, np.cross(spin, centre))
+        return joints, base
+
+    def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return axes, mass matrix and gravity forces, from accelerations under unit forces.
+
+        Under forces f at rest M a = f - g; so the columns of M^-1 are differences of accelerations.
+        """
+        axes, n = [*self._base.axes], len(self._state.q)
+        resting = self._vector(rotation, np.zeros(len(axes) + n))
+        unit = np.eye(len(resting))
+        columns = [self._vector(rotation, force) - resting for force in unit]
+        mass = np.linalg.inv(np.array(columns).T)
+        mass = 0.5 * (mass + mass.T)
+        return unit, mass, -mass @ resting
+
+    def _vector(self, rotation: Array, force: Array) -> Array:
+        """Return the accelerations (m,) under a generalised force (m,), the base first."""
+        axes = [*self._base.axes]
+        wrench = np.zeros(6)
+        wrench[axes] = force[: len(axes)]
+        found = self.accelerate(rotation, force[len(axes) :], wrench)
+        return np.concatenate([found.base[axes], found.joints])
+
+    def gravity(self) -> Array:
+        """Return gravity in the world (3,) [m/s^2]."""
+        return np.asarray(self.articulation.system.config.gravity, float)
+
+    def link(self, name: str) -> LinkProperties | None:
+        """Return mass, centre of mass and inertia of a link, as PhysX has them."""
+        part = self.articulation.links.get(name)
+        if part is None:
+            return None
+        pose = part.cmass_local_pose
+        turn = quaternion_matrix(np.roll(np.asarray(pose.q, float), -1))
+        mass, moments = float(part.mass), np.asarray(part.inertia, float)
+        if mass <= LEAST:
+            mass, moments = 0.0, np.zeros(3)
+        return LinkProperties(mass, np.asarray(pose.p, float), turn @ np.diag(moments) @ turn.T)
+
+    def joint(self, name: str) -> JointProperties:
+        """Return origin, axis, limits, damping and armature of a joint, as PhysX has them."""
+        joint = self._joints[name]
+        pose = joint.pose_in_parent
+        turn = quaternion_matrix(np.roll(np.asarray(pose.q, float), -1))
+        return JointProperties(
+            origin=np.asarray(pose.p, float),
+            axis=turn[:, 0],
+            limits=np.array(self._ends[name], float),
+            damping=float(joint.damping),
+            friction=float(joint.friction),
+            armature=float(np.ravel(joint.armature)[0]),
+        )
