@@ -6,6 +6,7 @@ in an articulation without stops: after a step of h, PhysX's rates are v + h a.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ class SapienMechanism(Mechanism):
             values = [self._after_step(step, rotation, effort, wrench)[1] for step in steps]
             for order in range(1, HALVINGS + 1):  # Richardson: remove one power after the other
                 factor = 2.0**order
-                pairs = zip(values, values[1:], strict=False)
+                pairs = pairwise(values)
                 values = [(factor * fine - coarse) / (factor - 1.0) for coarse, fine in pairs]
             (base,) = values
         self.place(self._state)

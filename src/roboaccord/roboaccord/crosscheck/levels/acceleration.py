@@ -48,8 +48,8 @@ from roboaccord.simulators.base import Simulator
 PROPERTY_ROUNDINGS = 16.0
 # Roundings of each number in one evaluation of the equations of motion, in single precision. Of
 # three small robots MuJoCo Warp has 7.5 at most; PhysX, whose accelerations of a free base are
-# differences of rates, 43.
-EVALUATION_ROUNDINGS = 64.0
+# differences of rates, 78.
+EVALUATION_ROUNDINGS = 96.0
 # Number of random states that are set and read back: a wrong sensor shows in each of them.
 READ_BACK = 10
 # Fields of JointProperties that are compared by value; axis and limits have rules of their own.
