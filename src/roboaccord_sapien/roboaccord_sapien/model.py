@@ -17,6 +17,7 @@ from roboaccord.engines import (
     JointProperties,
     LinkProperties,
     Mechanism,
+    statics_by_forces,
 )
 from roboaccord.numerics import quaternion_matrix
 
@@ -92,25 +93,8 @@ class SapienMechanism(Mechanism):
         return joints, base
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return axes, mass matrix and gravity forces, from accelerations under unit forces.
-
-        Under forces f at rest M a = f - g; so the columns of M^-1 are differences of accelerations.
-        """
-        axes, n = [*self._base.axes], len(self._state.q)
-        resting = self._vector(rotation, np.zeros(len(axes) + n))
-        unit = np.eye(len(resting))
-        columns = [self._vector(rotation, force) - resting for force in unit]
-        mass = np.linalg.inv(np.array(columns).T)
-        mass = 0.5 * (mass + mass.T)
-        return unit, mass, -mass @ resting
-
-    def _vector(self, rotation: Array, force: Array) -> Array:
-        """Return the accelerations (m,) under a generalised force (m,), the base first."""
-        axes = [*self._base.axes]
-        wrench = np.zeros(6)
-        wrench[axes] = force[: len(axes)]
-        found = self.accelerate(rotation, force[len(axes) :], wrench)
-        return np.concatenate([found.base[axes], found.joints])
+        """Return axes, mass matrix and gravity forces, from accelerations under unit forces."""
+        return statics_by_forces(self.accelerate, rotation, self._base.axes, len(self._state.q))
 
     def gravity(self) -> Array:
         """Return gravity in the world (3,) [m/s^2]."""

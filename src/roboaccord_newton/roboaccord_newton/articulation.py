@@ -1,0 +1,193 @@
+"""Newton's model of a robot, built link by link from our tree, with a state.
+
+Newton's loader of URDF is not used: it changes small inertias. Newton measures positions and rates
+of joints as we do; the linear velocity of a free base is that of its centre of mass, in the world.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import newton
+import numpy as np
+import warp as wp
+from roboaccord.contract import AccordError, Array, RobotState
+from roboaccord.description import Joint
+from roboaccord.engines import WORLD, EngineModel, EngineSimulator
+from roboaccord.numerics import matrix_quaternion, quaternion_matrix
+
+from roboaccord_newton import NewtonSettings
+
+wp.config.log_level = wp.LOG_ERROR
+SINGLE = np.float32
+FAR = 1e6  # rad or m: of a stop that nothing reaches
+FREE_DEGREES = 6  # of a free base, before those of the joints
+MAKERS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+
+
+class Articulation:
+    """A Newton model with the articulation of one robot, and two states that take turns.
+
+    Args:
+        simulator: of the robot; tree, base and joints are read.
+        model: the same robot's gravity and preload.
+        settings: of solver and stops.
+        stops: whether joints have their stops.
+
+    Attributes:
+        model: Newton's.
+        columns: index of each joint of the simulator in Newton's arrays of rates (n,).
+
+    Raises:
+        AccordError: for a joint that Newton lacks.
+    """
+
+    def __init__(
+        self,
+        simulator: EngineSimulator,
+        model: EngineModel,
+        settings: NewtonSettings,
+        *,
+        stops: bool = True,
+    ) -> None:
+        builder = newton.ModelBuilder(gravity=wp.vec3(0.0, 0.0, -model.gravity))
+        self._free = simulator.base.tilts
+        above = {joint.child: joint for joint in simulator.tree.joints}
+        rotors = dict(zip(simulator.joints, simulator.armature.tolist(), strict=True))
+        self.numbers = {WORLD: -1}  # Newton's number of each link
+        numbers_of_joints, names = [], list[str]()
+        for link in simulator.tree.links:
+            if link.name == WORLD:
+                continue
+            number = builder.add_link(
+                com=wp.vec3(*link.centre),
+                inertia=wp.mat33(*link.inertia.ravel()),
+                mass=link.mass,
+                label=link.name,
+                lock_inertia=True,
+            )
+            self.numbers[link.name] = number
+            joint = above.get(link.name)
+            if joint is None or (joint.parent == WORLD and self._free):
+                add = builder.add_joint_free if self._free else builder.add_joint_fixed
+                numbers_of_joints.append(add(child=number, parent=-1))
+                continue
+            stiffness = (settings.stop_stiffness, settings.stop_damping) if stops else (0.0, 0.0)
+            parent, rotor = self.numbers[joint.parent], rotors.get(joint.name, 0.0)
+            numbers_of_joints.append(_connect(builder, joint, parent, number, rotor, stiffness))
+            if joint.kind in MAKERS:
+                names.append(joint.name)
+        builder.add_articulation(numbers_of_joints)
+        self.model = builder.finalize(device="cpu", skip_all_validations=True)
+        first = FREE_DEGREES if self._free else 0
+        self.columns = first + np.array([names.index(name) for name in simulator.joints], int)
+        self._preload = np.zeros(self.model.joint_dof_count, SINGLE)
+        for name, effort in model.preload.items():
+            self._preload[first + names.index(name)] = effort
+        self._centre = simulator.tree.links[0].centre  # of the base, in its own axes
+        self._solver = _solver(self.model, settings)
+        self._states = self.model.state(), self.model.state()
+        self._control = self.model.control()
+        self._maximal = settings.solver == "xpbd"
+
+    @property
+    def q(self) -> Array:
+        """Positions: of a free base position and quaternion x y z w, then of the joints."""
+        return np.asarray(self._states[0].joint_q.numpy(), float)
+
+    @property
+    def qd(self) -> Array:
+        """Rates: of a free base those of its centre of mass and angular, then of the joints."""
+        return np.asarray(self._states[0].joint_qd.numpy(), float)
+
+    def place(self, state: RobotState) -> None:
+        """Set positions and rates."""
+        q, qd = np.zeros(self.model.joint_coord_count), np.zeros(self.model.joint_dof_count)
+        q[self.columns + (len(q) - len(qd))], qd[self.columns] = state.q, state.qd
+        if self._free:
+            turn = quaternion_matrix(state.orientation)
+            linear, angular = turn @ state.twist[:3], turn @ state.twist[3:]
+            q[:3], q[3:7] = state.position, state.orientation
+            qd[:3], qd[3:6] = linear + np.cross(angular, turn @ self._centre), angular
+        start = self._states[0]
+        start.joint_q.assign(q.astype(SINGLE))
+        start.joint_qd.assign(qd.astype(SINGLE))
+        newton.eval_fk(self.model, start.joint_q, start.joint_qd, start)
+
+    def joints(self) -> tuple[Array, Array]:
+        """Return positions and rates of the joints (n,)."""
+        q, qd = self.q, self.qd
+        return q[self.columns + (len(q) - len(qd))], qd[self.columns]
+
+    def base(self) -> tuple[Array, Array, Array]:
+        """Return position, orientation x y z w, and twist in the world of the free base."""
+        q, qd = self.q, self.qd
+        orientation = q[3:7] / np.linalg.norm(q[3:7])
+        centre = quaternion_matrix(orientation) @ self._centre
+        linear = qd[:3] - np.cross(qd[3:6], centre)
+        return q[:3], orientation, np.concatenate([linear, qd[3:6]])
+
+    def step(self, step: float, effort: Array, wrench: Array) -> None:
+        """Take one physics step [s] under efforts (n,) and a wrench (6,) on the base's origin."""
+        forces = self._preload.copy()
+        forces[self.columns] += effort.astype(SINGLE)
+        start, end = self._states
+        if self._free:
+            turn = quaternion_matrix(self.base()[1])
+            torque = wrench[3:] - np.cross(turn @ self._centre, wrench[:3])
+            forces[:FREE_DEGREES] += np.concatenate([wrench[:3], torque]).astype(SINGLE)
+        self._control.joint_f.assign(forces)
+        start.clear_forces()
+        self._solver.step(start, end, self._control, None, step)
+        if self._maximal:
+            newton.eval_ik(self.model, end, end.joint_q, end.joint_qd)
+        self._states = end, start
+
+    def set_rotor(self, joint: int, inertia: float) -> None:
+        """Set the inertia of the rotor of a joint of the simulator [kg m^2]."""
+        rotors = self.model.joint_armature.numpy()
+        rotors[self.columns[joint]] = inertia
+        self.model.joint_armature.assign(rotors)
+        self._solver.notify_model_changed(newton.ModelFlags.JOINT_DOF_PROPERTIES)
+
+
+def _connect(
+    builder: Any,
+    joint: Joint,
+    parent: int,
+    child: int,
+    rotor: float,
+    stop: tuple[float, float],
+) -> int:
+    """Add a joint between two of Newton's links; return its number."""
+    if joint.mimic:
+        raise AccordError(f"newton: joint {joint.name} follows another, which is not made yet")
+    quaternion = wp.quat(*matrix_quaternion(joint.rotation))
+    pose = wp.transform(wp.vec3(*joint.position), quaternion)
+    if joint.kind == "fixed":
+        return int(builder.add_joint_fixed(parent, child, parent_xform=pose, label=joint.name))
+    if joint.kind not in MAKERS:
+        raise AccordError(f"newton: joint {joint.name} is {joint.kind}, which is not made yet")
+    lower, upper = np.clip(joint.ends, -FAR, FAR)
+    return int(
+        getattr(builder, f"add_joint_{MAKERS[joint.kind]}")(
+            parent,
+            child,
+            parent_xform=pose,
+            axis=wp.vec3(*joint.axis),
+            limit_lower=float(lower),
+            limit_upper=float(upper),
+            limit_ke=stop[0],
+            limit_kd=stop[1],
+            armature=rotor,
+            friction=0.0,
+            label=joint.name,
+        )
+    )
+
+
+def _solver(model: Any, settings: NewtonSettings) -> Any:
+    """Return Newton's solver, without the damping of bodies that it has by default."""
+    if settings.solver == "featherstone":
+        return newton.solvers.SolverFeatherstone(model, angular_damping=0.0)
+    return newton.solvers.SolverXPBD(model, iterations=settings.iterations, angular_damping=0.0)

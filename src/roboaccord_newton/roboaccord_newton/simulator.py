@@ -1,0 +1,188 @@
+"""Simulate a robot without contact with Newton, one articulation on the CPU.
+
+Forces on the robot (efforts, wrench on the base, force law, friction of joints) are computed here
+in each physics step and given to Newton. `EngineSimulator` implements the interface of all engines,
+and calls the methods of this class. `NewtonMechanism` answers for accelerations: by a step of
+Newton in an articulation without stops, after which Featherstone's rates are v + h a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import numpy as np
+from roboaccord.contract import Acceleration, AccordError, Array, ContactPoint, RobotState
+from roboaccord.engines import (
+    EngineModel,
+    EngineSimulator,
+    JointProperties,
+    LinkProperties,
+    Mechanism,
+    read_settings,
+    statics_by_forces,
+)
+from roboaccord.numerics import quaternion_matrix, turn_twist
+from roboaccord.simulators import LOCK_INERTIA, Losses
+
+from roboaccord_newton import NewtonSettings
+from roboaccord_newton.articulation import FAR, Articulation
+
+# s: of the step from which accelerations are read. Featherstone's is exact for any, and the longest
+# loses the least by round-off; XPBD's error grows with it.
+EVALUATION_STEPS = {"featherstone": 1.0, "xpbd": 1e-3}
+
+
+class NewtonMechanism(Mechanism):
+    """Equations and properties of Newton's articulation, in single precision.
+
+    Args:
+        simulator: of the robot.
+        model: the same robot.
+        settings: of the solver.
+    """
+
+    def __init__(
+        self, simulator: EngineSimulator, model: EngineModel, settings: NewtonSettings
+    ) -> None:
+        self.articulation = Articulation(simulator, model, settings, stops=False)
+        self._step, self._base = EVALUATION_STEPS[settings.solver], simulator.base
+        self._ends = {joint.name: joint.ends for joint in simulator.tree.moving}
+        self._joints = simulator.joints
+        self._centre = simulator.tree.links[0].centre
+        self._state = RobotState(0.0, *np.zeros((3, len(simulator.joints))))
+
+    def place(self, state: RobotState) -> None:
+        """Set the state in which accelerations are evaluated."""
+        self._state = state
+
+    def accelerate(
+        self, rotation: Array, effort: Array, wrench: Array | None = None
+    ) -> Acceleration:
+        """Return the accelerations of base and joints under efforts (n,) and a wrench (6,)."""
+        articulation = self.articulation
+        articulation.place(self._state)
+        before = articulation.qd
+        articulation.step(self._step, effort, np.zeros(6) if wrench is None else wrench)
+        change = (articulation.qd - before) / self._step
+        base = np.zeros(6)
+        if self._base.tilts:  # from the centre of mass to the origin
+            spin, centre = before[3:6], rotation @ self._centre
+            base = change[:6].copy()
+            base[:3] -= np.cross(base[3:], centre) + np.cross(spin, np.cross(spin, centre))
+        return Acceleration(base, change[articulation.columns])
+
+    def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return axes, mass matrix and gravity forces, from accelerations under unit forces."""
+        return statics_by_forces(self.accelerate, rotation, self._base.axes, len(self._joints))
+
+    def gravity(self) -> Array:
+        """Return gravity in the world (3,) [m/s^2]."""
+        return np.asarray(self.articulation.model.gravity.numpy()[0], float)
+
+    def link(self, name: str) -> LinkProperties | None:
+        """Return mass, centre of mass and inertia of a link, as Newton has them."""
+        number, model = self.articulation.numbers.get(name, -1), self.articulation.model
+        if number < 0:
+            return None
+        arrays = (a.numpy()[number] for a in (model.body_mass, model.body_com, model.body_inertia))
+        mass, centre, inertia = (np.asarray(array, float) for array in arrays)
+        return LinkProperties(float(mass), centre, inertia)
+
+    def joint(self, name: str) -> JointProperties:
+        """Return origin, axis, limits, damping and armature of a joint, as Newton has them."""
+        model = self.articulation.model
+        number = model.joint_label.index(name)
+        degree = int(model.joint_qd_start.numpy()[number])
+        pose = np.asarray(model.joint_X_p.numpy()[number], float)
+        limits = np.array(self._ends[name])
+        return JointProperties(
+            origin=pose[:3],
+            axis=quaternion_matrix(pose[3:]) @ np.asarray(model.joint_axis.numpy()[degree], float),
+            limits=np.where(np.abs(limits) < FAR, limits, np.sign(limits) * np.inf),
+            damping=0.0,
+            friction=float(model.joint_friction.numpy()[degree]),
+            armature=float(model.joint_armature.numpy()[degree]),
+        )
+
+
+class NewtonSimulator(EngineSimulator):
+    """Simulate any model without contact with Newton, under its `NewtonSettings` (Simulator)."""
+
+    name = "newton"
+    order = 1
+
+    def __init__(self, model: EngineModel) -> None:
+        super().__init__(model)
+        settings = read_settings(model.options, self.name, NewtonSettings)
+        if self.base.moves and not self.base.tilts:
+            raise AccordError("newton: no base that moves in the plane: use mujoco or dart")
+        self.version = f"{version('newton')} ({settings.solver})"
+        self._articulation = Articulation(self, model, settings)
+        self.mechanism: NewtonMechanism = NewtonMechanism(self, model, settings)
+        self._damping = np.zeros(len(self.joints)) if model.damping is None else model.damping
+        self._pushed = np.zeros(len(self.joints)), np.zeros(6)  # efforts and wrench of a step
+        self._prepare_forces()
+
+    def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint where it is, or release it, by the inertia of its rotor."""
+        inertia = LOCK_INERTIA if locked else self.armature[joint]
+        for articulation in (self._articulation, self.mechanism.articulation):
+            articulation.set_rotor(joint, inertia)
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return nothing: there is no contact."""
+        return ()
+
+    def _place(self, state: RobotState) -> None:
+        self._articulation.place(state)
+
+    def _read(self) -> RobotState:
+        q, qd = self._articulation.joints()
+        if not self.base.tilts:
+            return RobotState(self._time, q, qd, self._effort)
+        position, orientation, twist = self._articulation.base()
+        own_twist = turn_twist(quaternion_matrix(orientation).T, twist)
+        return RobotState(self._time, q, qd, self._effort, position, orientation, own_twist)
+
+    def _substeps(self, effort: Array, count: int) -> None:
+        for _ in range(count):
+            self._pushed = self._loads(effort)
+            self._articulation.step(self.physics_step, *self._pushed)
+
+    def _loads(self, effort: Array) -> tuple[Array, Array]:
+        """Return efforts (n,) and the wrench (6,) on the base with force law and friction."""
+        wrench = np.zeros(6) if self._wrench is None else self._wrench
+        if not (self._law or self._friction or self._damping.any()):
+            return effort, wrench
+        state = self._read()
+        effort = effort - self._damping * state.qd
+        if self._law:
+            turn, twist = quaternion_matrix(state.orientation), self._twist(state)
+            on_base, on_joints = self._law_efforts(state.q, state.qd, state.position, turn, twist)
+            wrench, effort = wrench + on_base, effort + on_joints
+        if self._friction:  # last, for it opposes the sum of all other efforts
+            effort = self._friction.add(effort, state.q, state.qd)
+        return effort, wrench
+
+    def _twist(self, state: RobotState) -> Array:
+        """Return the twist of the base in the world (6,)."""
+        return turn_twist(quaternion_matrix(state.orientation), state.twist)
+
+    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        """Return the energy that joint stops took in the last physics step [J].
+
+        What changes the rates beyond the accelerations a without stops is the impulse of stops,
+        J = M (v1 - v0 - h a). Its work is J times the mean rates (v0 + v1) / 2.
+        """
+        axes, n = [*self.base.axes], len(self.joints)
+        passed = self._stops.beyond(after.q)
+        if not passed:
+            return Losses()
+        self.mechanism.place(before)
+        free = self.mechanism.accelerate(quaternion_matrix(before.orientation), *self._pushed)
+        rates = [np.append(self._twist(state)[axes], state.qd) for state in (before, after)]
+        excess = rates[1] - rates[0] - self.physics_step * np.append(free.base[axes], free.joints)
+        impulse = self.mechanism.statics_at(before)[0] @ excess
+        mean = 0.5 * (rates[0] + rates[1])
+        return Losses(-float((impulse * mean)[-n:].sum()))
