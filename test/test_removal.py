@@ -24,6 +24,7 @@ from workspace import (
     succeed,
 )
 
+ENGINES = {f"roboaccord_{name}" for name in ("drake", "mjwarp", "newton", "sapien")}
 SHELF = yaml.safe_load(plugins.INDEX.read_text("utf-8"))
 ROBOTS = sorted(name for name in SHELF if "robots" in SHELF[name])
 TESTED = (
@@ -86,9 +87,9 @@ def assert_named(package: str, done: tuple[int, str, str]) -> None:
 
 
 def test_each_package_is_asked_for_here() -> None:
-    """And each robot; Drake is an engine, and the tests of ROS are skipped where it is not."""
+    """And each robot; four are engines, and the tests of ROS are skipped where it is not."""
     assert {*ASKED} == {*SHELF}
-    assert {*PACKAGES} - {*SHELF} == {"roboaccord", "roboaccord_ros", "roboaccord_drake"}
+    assert {*PACKAGES} - {*SHELF} == {"roboaccord", "roboaccord_ros", *ENGINES}
 
 
 def test_only_studies_import_a_robot() -> None:
@@ -115,7 +116,7 @@ def test_the_core_with_one_robot_works(tmp_path: Path) -> None:
 @pytest.mark.parametrize("package", SHELF)
 def test_the_rest_works_without(package: str, tmp_path: Path) -> None:
     """Another robot is run and cross-checked, and modules of all can be imported."""
-    others = {*PACKAGES} - {package, "roboaccord_drake"} if package not in ROBOTS[1:] else ()
+    others = {*PACKAGES} - {package, *ENGINES} if package not in ROBOTS[1:] else ()
     robot = "monkeybot swing" if package == "snake" else "snake serpenoid"
     asked = [words.replace("src/", f"{ROOT}/src/") for words in ASKED[package]]
     working = ["list", "--help", f"run {robot} {SHORT}", "crosscheck run/bag"]

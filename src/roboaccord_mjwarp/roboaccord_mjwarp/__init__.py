@@ -13,12 +13,18 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.engines.mujoco.settings import MujocoSettings, scheme_of
-from roboaccord.engines.spec import EngineSpec, Scheme, imported, read_settings
+from roboaccord.contract import AccordError, check_known
+from roboaccord.engines import (
+    EngineSpec,
+    MujocoSettings,
+    Scheme,
+    imported,
+    mujoco_scheme,
+    read_settings,
+)
 
 if TYPE_CHECKING:
-    from roboaccord.engines.model import EngineModel
+    from roboaccord.engines import EngineModel
 
 SOLVERS = ("newton", "cg")  # of constraints
 
@@ -61,7 +67,7 @@ def _version() -> str:
 
 def _scheme(model: EngineModel) -> Scheme:
     """Return the integration method for a model: that of MuJoCo under the same settings."""
-    return scheme_of(model, read_settings(model.options, "mjwarp", WarpSettings))
+    return mujoco_scheme(model, read_settings(model.options, "mjwarp", WarpSettings))
 
 
 SPEC = EngineSpec(

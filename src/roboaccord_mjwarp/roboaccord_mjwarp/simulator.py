@@ -17,15 +17,9 @@ import mujoco
 import mujoco_warp as mjw
 import numpy as np
 import warp as wp
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.engines.model import EngineModel
-from roboaccord.engines.mujoco.model import MujocoMechanism
-from roboaccord.engines.mujoco.simulator import MujocoSimulator
-from roboaccord.engines.spec import read_settings
-from roboaccord.simulators.losses import Losses
+from roboaccord.contract import Acceleration, AccordError, Array, ContactPoint, RobotState
+from roboaccord.engines import EngineModel, MujocoMechanism, MujocoSimulator, read_settings
+from roboaccord.simulators import Losses
 
 from roboaccord_mjwarp import SPEC, WarpSettings
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract import AccordError, check_known
 from roboaccord.engines import EngineSpec, Scheme, imported, read_settings
 
 if TYPE_CHECKING:

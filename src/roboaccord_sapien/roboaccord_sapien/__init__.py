@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.errors import AccordError, check_switch
+from roboaccord.contract import AccordError, check_switch
 from roboaccord.engines import EngineSpec, Scheme, imported
 
 if TYPE_CHECKING:

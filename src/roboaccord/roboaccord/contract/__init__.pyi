@@ -17,6 +17,7 @@ from .errors import AccordError as AccordError
 from .errors import DivergedError as DivergedError
 from .errors import LockstepError as LockstepError
 from .errors import check_known as check_known
+from .errors import check_switch as check_switch
 from .errors import did_you_mean as did_you_mean
 from .errors import guard as guard
 from .errors import visible as visible

@@ -205,7 +205,7 @@ def tightened(setup: Setup) -> Setup:
     return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": reference}}))
 
 
-def start_of(job: Job, state: RobotState, rounding: float) -> RobotState:
+def start_of(job: Job, state: RobotState, rounding: float = 2.0**-52) -> RobotState:
     """Return the start of a job, in which one value may change by its last bit or START_CHANGE.
 
     The value is the first joint's angle; without joints, the height of the base. A value below 1 is

@@ -22,8 +22,11 @@ from .model import WORLD as WORLD
 from .model import EngineModel as EngineModel
 from .model import JointProperties as JointProperties
 from .model import LinkProperties as LinkProperties
+from .mujoco.model import MujocoMechanism as MujocoMechanism
 from .mujoco.model import compile_model as compile_model
 from .mujoco.settings import MujocoSettings as MujocoSettings
+from .mujoco.settings import mujoco_scheme as mujoco_scheme
+from .mujoco.simulator import MujocoSimulator as MujocoSimulator
 from .reading import GRAVITY as GRAVITY
 from .reading import Hinge as Hinge
 from .reading import Question as Question

@@ -197,16 +197,16 @@ class AccelerationCheck:
     Args:
         max: largest relative error; None where accelerations are not compared.
         states: number of states.
-        floor: relative error that round-off explains in single precision, else 0.
         reason: why accelerations are not compared.
         model: differences of the engine's model from the description.
+        floor: relative error that round-off explains in single precision, else 0.
     """
 
     max: Annotated[float | None, Quantity("1", "relative error at random states", form=".1e")]
     states: int
-    floor: Annotated[float, Quantity("1", "what round-off explains", form=".1e")] = 0.0
     reason: Reason | None = None
     model: ModelCheck = NO_MODEL
+    floor: Annotated[float, Quantity("1", "what round-off explains", form=".1e")] = 0.0
 
 
 def check_acceleration(
@@ -224,7 +224,7 @@ def check_acceleration(
         seed: of the random states and efforts.
     """
     if not setup.joints and not setup.base.moves:
-        return AccelerationCheck(None, 0, reason=because(Code.NOTHING_CAN_MOVE))
+        return AccelerationCheck(None, 0, because(Code.NOTHING_CAN_MOVE))
     largest = floor = 0.0
     last_fault = max((fault.time for fault in setup.faults), default=0.0)
     for drawn, effort in draw_states(setup, states, seed):
@@ -232,13 +232,13 @@ def check_acceleration(
         expected = reference.acceleration(state, effort)
         accelerations = engine.acceleration(state, effort)
         if expected is None or accelerations is None:
-            return AccelerationCheck(None, 0, reason=because(Code.KINEMATIC))
+            return AccelerationCheck(None, 0, because(Code.KINEMATIC))
         largest = max(largest, relative(accelerations.joints, expected.joints))
         if setup.base.moves:
             largest = max(largest, relative(accelerations.base, expected.base))
         for part in engine_parts(engine) if engine.rounding > ROUNDING else ():
             floor = max(floor, round_off_of(part, state, effort, expected))
-    return AccelerationCheck(largest, states, floor)
+    return AccelerationCheck(largest, states, floor=floor)
 
 
 def round_off_of(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.engines.mujoco.settings import MujocoSettings, scheme_of
+from roboaccord.engines.mujoco.settings import MujocoSettings, mujoco_scheme
 from roboaccord.engines.spec import EngineSpec, Scheme, imported, read_settings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def _scheme(model: EngineModel) -> Scheme:
     """Return MuJoCo's integration method for a model, which depends on the user's settings."""
-    return scheme_of(model, read_settings(model.options, "mujoco", MujocoSettings))
+    return mujoco_scheme(model, read_settings(model.options, "mujoco", MujocoSettings))
 
 
 # The settings of `expert` are those of docs/engines.md, Expert settings.

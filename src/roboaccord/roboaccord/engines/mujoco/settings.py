@@ -73,7 +73,7 @@ class MujocoSettings:
         return str(self.integrator).lower() or ("implicitfast" if contact else "rk4")
 
 
-def scheme_of(model: EngineModel, settings: MujocoSettings) -> Scheme:
+def mujoco_scheme(model: EngineModel, settings: MujocoSettings) -> Scheme:
     """Return the integration method of MuJoCo for a model under settings."""
     name = settings.integrator_of(contact=model.contact is not None)
     kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
