@@ -60,7 +60,7 @@ test: lint ## lint, and run all but the slow tests
 	$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: types test bounds $(VENV)/.fleet ## check types, run test, bounds and the slow tests, as CI does
+test-all: types test bounds $(VENV)/.fleet $(VENV)/.engines ## check types, run test, bounds and the slow tests, as CI does
 	$(PYTEST) -m slow
 
 .PHONY: test-quick
@@ -232,6 +232,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
 $(VENV)/.fleet: requirements/fleet.txt | $(VENV)/.dev
 	@echo "installing the robots of requirements/fleet.txt (once, 131 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/fleet.txt
+	@touch $@
+
+$(VENV)/.engines: requirements/engines.txt | $(VENV)/.dev
+	@echo "installing the engine of requirements/engines.txt (once, 49 MB)"
+	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/engines.txt
 	@touch $@
 
 $(VENV)/.site: requirements/site.txt | $(VENV)/.demo

@@ -11,6 +11,7 @@ contacts and constraints beyond the sizes in the settings.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 import mujoco
@@ -21,7 +22,7 @@ from roboaccord.contract import Acceleration, AccordError, Array, ContactPoint, 
 from roboaccord.engines import EngineModel, MujocoMechanism, MujocoSimulator, read_settings
 from roboaccord.simulators import Losses
 
-from roboaccord_mjwarp import SPEC, WarpSettings
+from roboaccord_mjwarp.settings import WarpSettings
 
 wp.config.log_level = wp.LOG_ERROR
 STATE = ("qpos", "qvel", "qfrc_applied")  # arrays that are copied to Warp before a step
@@ -75,7 +76,7 @@ class WarpSimulator(MujocoSimulator):
         self._model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         solver = f"mjSOL_{self._settings.solver.upper()}"
         self._model.opt.solver = getattr(mujoco.mjtSolver, solver)
-        self.version = f"{SPEC.version()} ({self.version.partition('(')[2]}"
+        self.version = f"{version('mujoco-warp')} ({self.version.partition('(')[2]}"
         data = self.mechanism.data
         self.mechanism = WarpMechanism(self._model, self.base, self.joints)
         self.mechanism.data = data

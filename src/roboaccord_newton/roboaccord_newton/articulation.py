@@ -16,7 +16,7 @@ from roboaccord.description import Joint
 from roboaccord.engines import WORLD, EngineModel, EngineSimulator
 from roboaccord.numerics import matrix_quaternion, quaternion_matrix
 
-from roboaccord_newton import NewtonSettings
+from roboaccord_newton.settings import NewtonSettings
 
 wp.config.log_level = wp.LOG_ERROR
 SINGLE = np.float32

@@ -25,8 +25,8 @@ from roboaccord.engines import (
 from roboaccord.numerics import quaternion_matrix, turn_twist
 from roboaccord.simulators import LOCK_INERTIA, Losses
 
-from roboaccord_newton import NewtonSettings
 from roboaccord_newton.articulation import FAR, Articulation
+from roboaccord_newton.settings import NewtonSettings
 
 # s: of the step from which accelerations are read. Featherstone's is exact for any, and the longest
 # loses the least by round-off; XPBD's error grows with it.

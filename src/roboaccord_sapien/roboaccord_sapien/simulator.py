@@ -16,9 +16,9 @@ from roboaccord.engines import EngineModel, EngineSimulator, read_settings
 from roboaccord.numerics import quaternion_matrix, turn_twist
 from roboaccord.simulators import LOCK_INERTIA, Losses
 
-from roboaccord_sapien import SapienSettings
 from roboaccord_sapien.articulation import SINGLE, Articulation
 from roboaccord_sapien.model import SapienMechanism
+from roboaccord_sapien.settings import SapienSettings
 
 
 class SapienSimulator(EngineSimulator):
