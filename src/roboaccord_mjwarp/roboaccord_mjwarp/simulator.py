@@ -15,7 +15,6 @@ from importlib.metadata import version
 from typing import Any
 
 import mujoco
-import mujoco_warp as mjw
 import numpy as np
 import warp as wp
 from roboaccord.contract import Acceleration, AccordError, Array, ContactPoint, RobotState
@@ -24,7 +23,9 @@ from roboaccord.simulators import Losses
 
 from roboaccord_mjwarp.settings import WarpSettings
 
-wp.config.log_level = wp.LOG_ERROR
+wp.config.log_level = wp.LOG_ERROR  # before Warp warns of a missing GPU
+import mujoco_warp as mjw  # noqa: E402
+
 STATE = ("qpos", "qvel", "qfrc_applied")  # arrays that are copied to Warp before a step
 TOO_FEW = mjw.OverflowType.NEFC | mjw.OverflowType.NJMAX_NNZ | mjw.OverflowType.NARROWPHASE
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import newton
 import numpy as np
 import warp as wp
 from roboaccord.contract import AccordError, Array, RobotState
@@ -18,7 +17,9 @@ from roboaccord.numerics import matrix_quaternion, quaternion_matrix
 
 from roboaccord_newton.settings import NewtonSettings
 
-wp.config.log_level = wp.LOG_ERROR
+wp.config.log_level = wp.LOG_ERROR  # before Newton is imported, which warns of a missing GPU
+import newton  # noqa: E402
+
 SINGLE = np.float32
 FAR = 1e6  # rad or m: of a stop that nothing reaches
 FREE_DEGREES = 6  # of a free base, before those of the joints

@@ -73,7 +73,10 @@ class TwinComparison:
     def round_off(self, run: Trajectory, ticks: Index) -> Array:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
         plain, _ = predict_ticks(self.twin, run, ticks)
-        sizes = [self.engine.rounding * scales_of_groups(run)]
+        # A state in single precision is rounded in each physics step.
+        is_single = self.engine.rounding > ROUNDING
+        steps = float(np.diff(run.time).max()) / self.twin.physics_step if is_single else 1.0
+        sizes = [steps * self.engine.rounding * scales_of_groups(run)]
         for rounded in self._rounded_twins:
             errors = state_difference(plain, predict_ticks(rounded, run, ticks)[0])
             sizes.append(largest_by_group(np.abs(errors)).max(axis=0))
