@@ -31,7 +31,7 @@ PREFIX = Path(pinocchio.__file__).resolve().parents[4]  # of the wheels made by 
 COLLECTION = PREFIX / "share/example-robot-data/robots"
 # By name: file, and how the base moves.
 ROBOTS = {
-    "double pendulum": ("double_pendulum_description/urdf/double_pendulum.urdf", "fixed"),
+    "Kinova": ("kinova_description/robots/kinova.urdf", "fixed"),
     "SO-101": ("so_arm_description/urdf/so101.urdf", "fixed"),
     "Panda": ("panda_description/urdf/panda.urdf", "fixed"),
     "UR5": ("ur_description/urdf/ur5_robot.urdf", "fixed"),

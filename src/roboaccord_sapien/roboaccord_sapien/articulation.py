@@ -30,7 +30,7 @@ KINDS = {
     "fixed": "fixed",
 }  # of joints, in PhysX
 NO_LIMIT = 1e6  # rad/s and m/s: largest speed of links, which PhysX limits by default
-LEAST = 1e-9  # kg and kg m^2: of a link without mass or inertia, which PhysX refuses
+LEAST = 1e-12  # kg and kg m^2: of a link without mass or inertia, which PhysX refuses
 
 
 def pose_of(position: Array, rotation: Array) -> Any:
