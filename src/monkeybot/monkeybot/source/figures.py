@@ -115,11 +115,11 @@ def draw_all(
         folder: for the files.
         done: called after each block of a landscape with its number of gaits.
     """
-    evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles
+    evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles the kernels
     files = write_diagrams(parameters, torque, folder)
     maps, landscapes = write_landscapes(parameters, torque, count, folder, done)
     files += [*maps, *write_repetitions(parameters, torque, folder)]
-    guesses = map(np.array, GUESSES)
+    guesses = [np.array(guess) for guess in GUESSES]
     return FigureData(
         torque=torque,
         lowest={name: grid.minimum for name, grid in landscapes.items()},
@@ -150,7 +150,8 @@ def write_landscapes(
     files, landscapes = [], {}
     for name, (range_1, range_2) in RANGES.items():
         w1, w2 = np.linspace(*range_1, count), np.linspace(*range_2, count)
-        grid = landscapes[name] = landscape(gait, parameters, w1, w2, done=done)
+        grid = landscape(gait, parameters, w1, w2, done=done)
+        landscapes[name] = grid
         data, picture, marks = folder / f"{name}.npz", folder / f"{name}.svg", None
         save_map(grid.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         if name == "figure_3_4":
@@ -184,12 +185,13 @@ def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Pa
 
 def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:
     """Write a figure over gaits as SVG, a curve for each kind of repetition."""
+    has_gaps = False
     with report.picture(path) as axes:
         for clock, run in runs.items():
             colour, words = CURVES[clock]
             values = getattr(run, plot.quantity)
+            has_gaps |= bool(np.isnan(values).any())
             axes.plot(np.arange(1, STEPS + 1), values, color=colour, marker="o", label=words)
-        has_gaps = any(np.isnan(getattr(run, plot.quantity)).any() for run in runs.values())
         xlabel = "gait (a gap: it never hung straight down)" if has_gaps else "gait"
         axes.set(xlabel=xlabel, ylabel=plot.title, yscale="log" if plot.log else "linear")
         axes.set_xticks(range(0, STEPS + 1, 2))
