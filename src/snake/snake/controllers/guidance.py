@@ -27,8 +27,8 @@ ACCEPTANCE = 0.3
 # with it. Measured: 0.2 to 0.8 reach all waypoints of the slalom (in 12.0 to 10.8 s) and of the
 # square in docs/snake_steering.md (17.3 to 13.6 s), so any of these would do.
 SLOWEST = 0.4
-# rad: largest difference between wanted and actual heading under a commanded twist; it matters
-# where the snake cannot turn as fast as commanded.
+# rad: by how much the wanted heading may lead the actual one under a commanded twist. Without a
+# limit it would run away while the snake cannot turn as fast as commanded.
 LEAD = 0.5
 TIME_TOLERANCE = 1e-9  # s: in comparisons of times, far above round-off and below a tick
 

@@ -16,12 +16,13 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.ground import GroundFriction, friction_of
 from snake.model.tracking import track
 
-# rad/s: of the tracking; eight times the 2 pi rad/s of the default gait, and low enough for late
-# efforts: of the loop's phase margin of 76 degrees, a delay of 4 ms takes 24.
+# rad/s: of the tracking. It is eight times the 2 pi rad/s of the default gait, so that errors decay
+# within a period, and low enough for efforts that come late: the loop's phase margin is 76 degrees,
+# of which a delay of 4 ms takes 24.
 BANDWIDTH = 50.0
 
+# Angles [rad], rates [rad/s] and accelerations [rad/s^2] of the joints, each (n,).
 Shape = tuple[Array, Array, Array]
-"""Angles [rad], rates [rad/s] and accelerations [rad/s^2] of the joints, each (n,)."""
 
 
 class Tracker:

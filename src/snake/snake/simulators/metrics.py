@@ -93,6 +93,7 @@ class GaitFigures(Tally):
         work = previous.work + np.concatenate([[0.0], np.cumsum(step_work)])
 
         def mark(i: int) -> Mark:
+            """Return the mark of sample i of the piece."""
             angles = float(heading[i]), float(heading_sum[i])
             return Mark(previous.index + i, float(time[i]), centre[i], *angles, float(work[i]))
 

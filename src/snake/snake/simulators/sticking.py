@@ -84,8 +84,8 @@ def take_step(model, y, tau, h, side, lost):
     u = coordinates.velocities(y)
     speed_before, speed = np.empty(rows), np.empty(rows)
     row_speeds(body, c, s, u, points, speed_before)
-    # Without impulses; until the end of the step u[:2] is the velocity of the centre of mass that
-    # belongs to the motion of `base_link` described above.
+    # The velocities u without impulses. Until the end of the step u[:2] is the velocity of the
+    # centre of mass that belongs to the motion of `base_link` described at the top of the module.
     ax, ay = np.empty(n), np.empty(n)
     centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
     u += h * acc
@@ -144,7 +144,8 @@ def point_of(row, count):
 
     `count` is the number of contact points of a link.
     """
-    return row // 2 // count, row // 2 % count, row % 2
+    number = row // 2  # of the point, counted through all links
+    return number // count, number % count, row % 2
 
 
 @kernel
