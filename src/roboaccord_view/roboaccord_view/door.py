@@ -38,7 +38,8 @@ tell = partial(cli.log.print, soft_wrap=True)
 def _modes(values: Mapping[str, Any]) -> list[str]:
     """Return the names of the modes of a call, keys of VIEW, from its options and arguments."""
     medium = "as a film" if values.get("gif") or values.get("mp4") else "in the browser"
-    if (mode := subject_mode(values["what"])) == "BAG":
+    mode = subject_mode(values["what"])
+    if mode == "BAG":
         return [mode, medium]
     simulates = mode == SETUP or values.get("beside") or values.get("words")
     return [mode, "with SCENARIO" if simulates else "without SCENARIO", "in the browser"]
@@ -192,10 +193,11 @@ def view_command(
       accord view runs/arm_released_reference/bag --robot arm.urdf
     """
     if subject_mode(what) == "BAG":
-        for other in beside or []:
+        others = beside or []
+        for other in others:
             if not Path(other).exists():
                 raise AccordError(f"no bag {other}")
-        bags = [Path(bag) for bag in (what, *(beside or []))]
+        bags = [Path(bag) for bag in (what, *others)]
         drawn_robot = cli.load_setup(robot, "", None, None, base, packages) if robot else None
         if film.gif or film.mp4:
             _write_films(bags, film, speed, drawn_robot, collision=collision)
@@ -229,6 +231,7 @@ def _write_films(
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
 
         def drawn(done: int, total: int) -> None:
+            """Advance the bar to the number of pictures drawn."""
             bar.update(task, completed=done, total=total, description="drawing")
 
         frames = write_films(bags, film, speed, robot, tell, drawn, collision=collision)

@@ -1,8 +1,8 @@
 """Options of films and of pages, with their checks.
 
 An option is a field here, a parameter of `ra.view` in door.py, and a word of the table VIEW there.
-Names of options stay. The defaults FPS and SIZE (which the help states) and the bounds LEAST and
-MOST may be changed.
+Names of options stay. The defaults FPS and SIZE (which the help states) and the bounds MIN_SIDE and
+MAX_SIDE may be changed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from roboaccord_view.stage import HOST, PORT, Stage
 
 FPS = 25  # pictures per second: 0.04 s, which a GIF has exactly (film_files.py)
 SIZE = 720, 404  # pixels; about 16 to 9 with even sides, which an MP4 needs
-# Pixels; shortest side, for texts need room, and longest side, for pictures need memory. 4096 x
-# 4096 at OVERSAMPLING 3 take 0.6 GB for depths alone (float32).
-LEAST, MOST = 64, 4096
+# Pixels; bounds of the sides of a picture: texts need room, and pictures memory. 4096 x 4096 pixels
+# take 0.6 GB for depths alone (float32), with 3 x 3 samples each (raster.OVERSAMPLING).
+MIN_SIDE, MAX_SIDE = 64, 4096
 # A function that shows a line to the user.
 Tell = Callable[[str], None]
 
@@ -91,8 +91,9 @@ def check_film(fps: float, size: tuple[int, int], speed: float) -> None:
     """
     if not 0.0 < fps <= 240.0:
         raise AccordError(f"fps is {fps:g}, and must be above 0, and 240 at most")
-    if not all(LEAST <= side <= MOST for side in size):
-        raise AccordError(f"size is {size[0]}x{size[1]}; its sides are {LEAST} to {MOST} pixels")
+    if not all(MIN_SIDE <= side <= MAX_SIDE for side in size):
+        sides = f"its sides are {MIN_SIDE} to {MAX_SIDE} pixels"
+        raise AccordError(f"size is {size[0]}x{size[1]}; {sides}")
     if not (speed > 0.0 and math.isfinite(speed)):
         raise AccordError(f"speed is {speed:g}, and must be above 0")
 
@@ -106,4 +107,5 @@ def parse_size(text: str) -> tuple[int, int]:
     width, cross, height = text.lower().partition("x")
     if not width.isdecimal() or not (height.isdecimal() or not cross):
         raise AccordError(f"size is {text}, and must be WIDTHxHEIGHT or WIDTH in pixels")
+    # 9 / 16 of the width, rounded to an even number.
     return int(width), int(height) if cross else 2 * round(int(width) * 9 / 32)

@@ -85,6 +85,8 @@ def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
 class Arm:
     """Compute position, velocity and impacts of hand B from the two angles.
 
+    For states in the frame of hand B, links and hands change places.
+
     Args:
         length_a, length_b: of the links [m].
     """

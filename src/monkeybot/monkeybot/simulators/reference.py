@@ -9,7 +9,6 @@ simulator, so it must not be tuned towards one of them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,9 +20,9 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference, losses
 
 from monkeybot.model import dynamics, hybrid
-from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import Arm, Mode, mode_of, pack, unpack
 from monkeybot.model.motion import TOLERANCE, Motion, frictionless
-from monkeybot.model.parameters import MonkeyBotParameters, Row
+from monkeybot.model.parameters import MonkeyBotParameters
 
 
 @dataclass(frozen=True)
@@ -119,26 +118,11 @@ class MonkeyBotReference(Reference):
         dynamics.derivative(p, mode is Mode.FLIGHT, torque, u, slopes, 0)
         _, _, a1, a2, _, _, ay, az = slopes[0]
         if held_b:
-            ay, az = _free_hand(p, u, a1, a2)
+            arm = Arm(p.l1, p.l2)  # from the held hand B to hand A
+            ay, az = arm.jacobian(u) @ np.array([a1, a2]) + arm.centripetal(u)
             a1, a2 = a1 + a2, -a2  # of link A, and of the elbow as a joint of the URDF
         return Acceleration(np.array([0.0, ay, az, a1, 0.0, 0.0]), np.array([a2]))
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
         return {"base_link": self.parameters.mass_a, "arm_b_link": self.parameters.mass_b}
-
-
-def _free_hand(p: Row, u: Array, a1: float, a2: float) -> tuple[float, float]:
-    """Return the acceleration of the free hand, to the right and up [m/s^2].
-
-    Args:
-        p: parameters, the link of the held hand first.
-        u: state in the same frame (8,).
-        a1, a2: accelerations of th1 and th2 [rad/s^2].
-    """
-    # Rates and accelerations of the links' directions, th1 and th12 = th1 + th2.
-    w1, w12, a12 = u[2], u[2] + u[3], a1 + a2
-    s1, c1, s12, c12 = math.sin(u[0]), math.cos(u[0]), math.sin(u[0] + u[1]), math.cos(u[0] + u[1])
-    right = p.l1 * (c1 * a1 - s1 * w1 * w1) + p.l2 * (c12 * a12 - s12 * w12 * w12)
-    up = p.l1 * (s1 * a1 + c1 * w1 * w1) + p.l2 * (s12 * a12 + c12 * w12 * w12)
-    return right, up

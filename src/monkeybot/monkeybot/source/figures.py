@@ -116,7 +116,9 @@ def draw_all(
         done: called after each block of a landscape with its number of gaits.
     """
     evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles the kernels
-    files = write_diagrams(parameters, torque, folder)
+    files = [folder / "figure_1.svg", folder / "figure_2.svg"]
+    write_model(parameters, files[0])
+    write_stages(parameters, np.array(FIRST), torque, files[1])
     maps, landscapes = write_landscapes(parameters, torque, count, folder, done)
     files += [*maps, *write_repetitions(parameters, torque, folder)]
     guesses = [np.array(guess) for guess in GUESSES]
@@ -128,14 +130,6 @@ def draw_all(
         files=sorted(files, key=_figure_number),
         versions=made_with(*PACKAGES),
     )
-
-
-def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
-    """Write figures 1 and 2: the model, and the stages of the first gait."""
-    files = [folder / "figure_1.svg", folder / "figure_2.svg"]
-    write_model(parameters, files[0])
-    write_stages(parameters, np.array(FIRST), torque, files[1])
-    return files
 
 
 def write_landscapes(

@@ -51,5 +51,5 @@ def shapes_command(
         rows.append({"number": number, "part": section, "twists": by_segment, "angles": angles})
         table.add_row(str(number), *(f"{t:+d}" if t else "" for t in twists))
     data = {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
-    lines = [table, f"picture: {file}"] if file else [table]
-    return cli.Result(data, lines)
+    picture = [f"picture: {file}"] if file else []
+    return cli.Result(data, [table, *picture])
