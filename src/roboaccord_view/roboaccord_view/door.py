@@ -45,6 +45,13 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
     return [mode, "with SCENARIO" if simulates else "without SCENARIO", "in the browser"]
 
 
+# What `accord view --help` says about arguments and options.
+WHAT_HELP = "A recorded run, or a robot or its URDF or xacro file to pose by hand."
+BESIDE_NAME = "[BAG...|SCENARIO]"
+BESIDE_HELP = "Further runs, shown translucent; of a FILE, too; or a scenario to simulate and push."
+ROBOT_HELP = "Robot file of a BAG, whose meshes are drawn."
+COLLISION_HELP = "Draw collision shapes, not visual ones."
+
 # Options by mode, as written on the command line: those of "" go with every mode, BAG is a recorded
 # run, FILE a robot's URDF or xacro file, and `:=` stands for the arguments of a xacro file.
 VIEW = Modes(_modes, {
@@ -67,6 +74,11 @@ def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return completions of the second argument: runs after a recorded run, else scenarios."""
     is_bag = Path(str(ctx.params.get("what", ""))).exists()
     return cli.complete_bag(incomplete) if is_bag else cli.complete_scenario(ctx, incomplete)
+
+
+# Arguments of the command.
+WHAT = typer.Argument(metavar="BAG|ROBOT|FILE", help=WHAT_HELP, autocompletion=complete_first)
+BESIDE = typer.Argument(metavar=BESIDE_NAME, help=BESIDE_HELP, autocompletion=complete_other)
 
 
 @VIEW.guard
@@ -135,35 +147,16 @@ def view(
 
 @VIEW
 def view_command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="BAG|ROBOT|FILE",
-            help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
-            autocompletion=complete_first,
-        ),
-    ],
-    beside: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[BAG...|SCENARIO]",
-            help="Further runs, shown translucent; of a FILE, too; or a scenario to simulate and "
-            "push.",
-            autocompletion=complete_other,
-        ),
-    ] = None,
+    what: Annotated[str, WHAT],
+    beside: Annotated[list[str] | None, BESIDE] = None,
     film: FilmOptions = FilmOptions(),  # noqa: B008 - frozen
     speed: cli.Speed = 1.0,
     engine: cli.Engine = "reference",
     changes: cli.Changes = None,
     base: cli.Base = "",
     packages: cli.Packages = None,
-    robot: Annotated[
-        str, typer.Option(metavar="FILE", help="Robot file of a BAG, whose meshes are drawn.")
-    ] = "",
-    collision: Annotated[
-        bool, typer.Option("--collision", help="Draw collision shapes, not visual ones.")
-    ] = False,
+    robot: Annotated[str, typer.Option(metavar="FILE", help=ROBOT_HELP)] = "",
+    collision: Annotated[bool, typer.Option("--collision", help=COLLISION_HELP)] = False,
     page: Page = Page(),  # noqa: B008
 ) -> None:
     """Show runs, a simulation or a robot in the browser, or write a GIF or an MP4 of a run.

@@ -29,26 +29,25 @@ MIN_SIDE, MAX_SIDE = 64, 4096
 # A function that shows a line to the user.
 Tell = Callable[[str], None]
 
+# What `accord view --help` says about the options.
+GIF_HELP = "Write an animated GIF instead."
+MP4_HELP = "Write an MP4 instead; needs ffmpeg."
+FPS_HELP = "Frames per second of the film [25]; of a GIF, 50 at most."
+SIZE_HELP = "Size of the frames [720x404 pixels]."
+UNCUT_HELP = "Include the time in which nothing moves."
+HOST_HELP = "Address to listen on; 0.0.0.0 lets other machines watch and steer."
+Rate = Annotated[float, Quantity("1/s")]
+
 
 @dataclass(frozen=True)
 class FilmOptions:
     """Options of films of a run: their files, rate, size and times."""
 
-    gif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an animated GIF instead.")
-    ] = None
-    mp4: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an MP4 instead; needs ffmpeg.")
-    ] = None
-    fps: Annotated[Annotated[float, Quantity("1/s")] | None, typer.Option(
-        min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most.",
-    )] = None  # fmt: skip
-    size: Annotated[str | None, typer.Option(
-        metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels].",
-    )] = None  # fmt: skip
-    uncut: Annotated[
-        bool, typer.Option("--uncut", help="Include the time in which nothing moves.")
-    ] = False
+    gif: Annotated[Path | None, typer.Option(metavar="FILE", help=GIF_HELP)] = None
+    mp4: Annotated[Path | None, typer.Option(metavar="FILE", help=MP4_HELP)] = None
+    fps: Annotated[Rate | None, typer.Option(min=0.1, max=240.0, help=FPS_HELP)] = None
+    size: Annotated[str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help=SIZE_HELP)] = None
+    uncut: Annotated[bool, typer.Option("--uncut", help=UNCUT_HELP)] = False
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,7 @@ class Page:
 
     stay: Stay = math.inf
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the browser view.")] = PORT
-    host: Annotated[str, typer.Option(
-        metavar="ADDRESS",
-        help="Address to listen on; 0.0.0.0 lets other machines watch and steer.",
-    )] = HOST  # fmt: skip
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help=HOST_HELP)] = HOST
 
     @contextmanager
     def shown(self, stage: Stage, tell: Tell) -> Iterator[None]:

@@ -64,9 +64,7 @@ class EngineMonkeyBot(Simulator):
     channels = losses.CHANNELS
 
     def __init__(self, setup: Setup, engine: Engine) -> None:
-        self._models = {
-            mode: engines.simulate_model(model_of(setup, mode), engine) for mode in MOVING
-        }
+        self._models = {m: engines.simulate_model(model_of(setup, m), engine) for m in MOVING}
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
         step, faults, hinges = setup.scenario.physics_step, setup.faults, setup.tree.hinges

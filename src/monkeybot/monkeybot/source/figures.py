@@ -162,12 +162,9 @@ def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Pa
     """Write figures 5 to 8 with their data, and return the files."""
     files = []
     for name, rates in (("figure_5_7", FIRST), ("figure_8", SECOND)):
-        runs = {
-            clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
-            for clock in CLOCKS
-        }
-        times = TIMES[rates]
-        runs["sampled"] = repeat(parameters, np.array(rates), torque, steps=STEPS, times=times)
+        start, times = np.array(rates), TIMES[rates]
+        runs = {c: repeat(parameters, start, torque, steps=STEPS, clock=c) for c in CLOCKS}
+        runs["sampled"] = repeat(parameters, start, torque, steps=STEPS, times=times)
         files.append(folder / f"{name}.csv")
         write_table(runs, files[-1])
         for plot in PLOTS:

@@ -83,12 +83,8 @@ def fminsearch(parameters: MonkeyBotParameters, rates: Array, torque: float) -> 
     first = np.array([rates, rates, rates], dtype=float)
     first[1, 0] *= SIMPLEX_SPREAD
     first[2, 1] *= SIMPLEX_SPREAD
-    options = {
-        "xatol": MATLAB_TOLERANCE,
-        "fatol": MATLAB_TOLERANCE,
-        "initial_simplex": first,
-        "maxiter": 400,
-    }
+    tolerances = dict.fromkeys(("xatol", "fatol"), MATLAB_TOLERANCE)
+    options = tolerances | {"initial_simplex": first, "maxiter": 400}
 
     def error(x: Array) -> float:
         """Return the error of the gait that starts with rates x (2,) [rad/s]."""

@@ -6,9 +6,9 @@ With the slip zeta of the ball against a roller, tangential to both, the force o
     coulomb   f = -mu N zeta / sqrt(|zeta|^2 + slip_speed^2)
 
 The slip is the velocity of the ball's surface at the contact less that of the roller's. The force
-is smoothed below `slip_speed`, so it is 1 / sqrt(2) of mu N at that slip, and 0 without slip. The
-paper (model/rig.py) has no forces, so these laws are our choice. Its model minimises the sum of
-the squared slips. That is also where the moments of viscous friction with equal coefficients
+is smoothed below `slip_speed`, so it is 1 / sqrt(2) = 0.71 of mu N at that slip, and 0 without
+slip. The paper (model/rig.py) has no forces, so these laws are our choice. Its model minimises the
+sum of the squared slips. That is also where the moments of viscous friction with equal coefficients
 balance on a ball that is free to turn.
 
 Coefficients are defaults of keys below `friction` of a scenario. A new law is a function like
@@ -170,7 +170,7 @@ def coulomb(setup: Setup, mu: float = 0.5, slip_speed: si.MetresPerSecond = 0.05
     Args:
         setup: robot and scenario.
         mu: coefficient.
-        slip_speed: slip at which friction reaches 1 / sqrt(2) of its largest value.
+        slip_speed: slip at which friction reaches 0.71 of its largest value.
     """
     p: RollerSphereParameters = setup.parameters
     return RollerFriction(p.radius, Friction(dry=mu * p.press_force, slip_speed=slip_speed))

@@ -21,11 +21,11 @@ from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START
 from snake.source.shapes import write_picture
 
+OUT_HELP = "Image file, .svg or .png."
+
 
 def shapes_command(
-    file: Annotated[
-        Path | None, Option("--out", metavar="FILE", help="Image file, .svg or .png.")
-    ] = None,
+    file: Annotated[Path | None, Option("--out", metavar="FILE", help=OUT_HELP)] = None,
     joints: Annotated[int, Option(min=4, max=200, help="Number of joints.")] = 21,
 ) -> cli.Result:
     """Show the post's eight configurations: four that start the wave, four that are looped.

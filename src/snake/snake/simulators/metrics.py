@@ -156,11 +156,10 @@ def start_and_cycle(setup: Setup) -> tuple[float, float]:
     else:
         frequency = abs(float(spec.get("frequency", 1.0)))
         start = period = 1.0 / frequency if frequency else math.inf
-    if period < 2.0 * setup.scenario.control_period:
-        raise AccordError(
-            f"controller: a period of {period:.3g} s is shorter than two control periods, "
-            f"{2.0 * setup.scenario.control_period:g} s"
-        )
+    shortest = 2.0 * setup.scenario.control_period
+    if period < shortest:
+        limit = f"two control periods, {shortest:g} s"
+        raise AccordError(f"controller: a period of {period:.3g} s is shorter than {limit}")
     return start, period
 
 
