@@ -15,8 +15,6 @@ What a picture is composed of may be changed in `Film.picture`, texts in `_lines
 CHECKED_PICTURES and MAX_BAND may be tuned.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

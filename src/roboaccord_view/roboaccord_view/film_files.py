@@ -4,8 +4,6 @@ A format may be added: a function in WRITERS, and an option in options.py and do
 PALETTE_PICTURES, which trade size for quality of a GIF, may be tuned.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from contextlib import suppress

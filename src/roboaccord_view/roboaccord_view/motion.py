@@ -7,8 +7,6 @@ for an arm its tip (`MovingRobot.tip`), else the centre of mass.
 DIRECTIONS and MIN_PATH_SAMPLES trade accuracy for speed and may be tuned.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -13,8 +13,6 @@ colours of the second robot, and a line about how well both agree.
 the parameters that `build` declares; a new parameter must be passed by roboaccord_ros, too.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import partial

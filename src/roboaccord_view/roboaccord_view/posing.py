@@ -4,8 +4,6 @@ A slider moves its joint within the limits of the description, or by a full turn
 none. Other controls may be added in `view_robot`.
 """
 
-from __future__ import annotations
-
 import math
 
 from roboaccord.scenario import RobotFile, Setup

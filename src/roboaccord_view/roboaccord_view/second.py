@@ -9,8 +9,6 @@ COLOURS and `names_of` may be changed. CLEARANCE stays above 1: it keeps a robot
 coincides with the first one from flickering through it.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ moves in a vertical plane but not towards it (`moves_on_wall`) is drawn on a wal
 Angles of the camera and margins may be changed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ TRIED_DISTANCES may be widened. The fields of CollisionlessGait stay, for `accor
 prints them as JSON keys.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass, field

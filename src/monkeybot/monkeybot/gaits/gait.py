@@ -13,8 +13,6 @@ A gait of your own is a function like `horizontal` that returns a Gait (docs/mon
 one). `distance` is the report's error and `horizontal` its gait (4.1, 4.2); both stay.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

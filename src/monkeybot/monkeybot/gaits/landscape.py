@@ -9,8 +9,6 @@ BLOCK and MOST_GAITS may be tuned. LIMIT decides which starts count as missed, s
 pictures. The fields of Landscape stay, for they are names of arrays in saved files.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

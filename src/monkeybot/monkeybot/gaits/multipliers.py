@@ -9,8 +9,6 @@ are integrated with a much tighter tolerance than usual.
 STEP and FINE may be tuned together: the error of the differences is about FINE / STEP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ straight down again. The clock either starts again there, or runs on (figures 5 
 gait` prints them as JSON keys.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

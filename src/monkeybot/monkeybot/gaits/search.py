@@ -10,8 +10,6 @@ longer. PERIODIC defines which gaits are called periodic, and stays. So do the f
 for `accord monkeybot gait` prints them as JSON keys.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

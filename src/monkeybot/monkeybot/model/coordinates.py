@@ -16,8 +16,6 @@ plastic impact that brings gripping hands to rest in a physics engine.
 The order and signs of u, the modes and MAGNETS must stay: scenarios, bags and topics use them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 

@@ -11,8 +11,6 @@ each in its lane (column) of the arrays. ITERATIONS and PRECISION limit the sear
 be tuned.
 """
 
-from __future__ import annotations
-
 import math
 
 from roboaccord.numerics import kernel

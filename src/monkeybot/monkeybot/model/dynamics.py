@@ -18,8 +18,6 @@ Another law of friction must change in `friction` here and for the physics engin
 simulators/engines.py).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -13,8 +13,6 @@ The series know neither friction nor flight, nor the event `level` for links of 
 in `_set_event`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

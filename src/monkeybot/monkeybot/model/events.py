@@ -13,8 +13,6 @@ number beside ENERGY, its `value` and `rate`, and factors in ensemble.py if fast
 know it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ motions count as failed. A further action of the magnets needs a number beside G
 of Then, and a branch in `run` and Motion.end_phase.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 

@@ -12,8 +12,6 @@ The coefficients are the book's (in roboaccord.numerics). The accuracy is the ca
 1e-8 for gaits, 1e-12 for the reference. MAX_STEPS may be raised.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ uses it for every run, and scripts may use it as well.
 TOLERANCE, which scenarios set by `engine_options.reference.tolerance`, and FIRST_STEP may be tuned.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

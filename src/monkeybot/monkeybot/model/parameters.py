@@ -10,8 +10,6 @@ changed. A new parameter for kernels needs an entry there, in the docstring belo
 `row`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from roboaccord.contract import check_positive

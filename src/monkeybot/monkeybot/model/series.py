@@ -16,8 +16,6 @@ their rows follow below in capitals; the same name in small letters is the value
 ORDER and SAFETY may be tuned: they trade accuracy against speed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from roboaccord.contract import Array

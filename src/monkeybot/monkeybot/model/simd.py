@@ -17,8 +17,6 @@ so results do not depend on the width of the processor's vectors. That must stay
 results depend on it. Importing this module imports numba.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import operator

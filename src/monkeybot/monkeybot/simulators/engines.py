@@ -12,8 +12,6 @@ HINGES and PLANE must agree with the joints of the URDF. A new mode needs a memb
 in `model_of` and a branch in `_to_plane`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

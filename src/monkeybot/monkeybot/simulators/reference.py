@@ -7,8 +7,6 @@ A scenario may set `tolerance` (engine_options.reference). Physics engines are j
 simulator, so it must not be tuned towards one of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

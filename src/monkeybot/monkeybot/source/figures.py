@@ -9,8 +9,6 @@ those at which our repetition of its search stops. RANGES follow from the report
 axes of its figures are lost with the scan. The names of files and columns stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -7,8 +7,6 @@ square root of the error, cut off at CUT as in the report. `accord monkeybot lan
 same pictures. MARKED, MAX_CELLS, MARK_LIFT and the styles of marks may be changed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

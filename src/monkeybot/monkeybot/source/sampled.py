@@ -9,8 +9,6 @@ SAMPLE, MATLAB_TOLERANCE and SIMPLEX_SPREAD are those of the report's search, an
 search belongs in gaits/search.py.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Annotated

@@ -7,8 +7,6 @@ distances are multiples of the height of letters, which grows with the picture.
 Colours, sizes and the order of PLACES may be changed; test_annotations reads the texts of pictures.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from functools import cache

@@ -4,8 +4,6 @@ Level ground is drawn anew when the camera moves; terrain, before a camera at re
 (ground.py). A Backdrop also has the shadow of the robot fall on either.
 """
 
-from __future__ import annotations
-
 from roboaccord.contract import Array
 from roboaccord.scenario import Camera
 

@@ -4,8 +4,6 @@
 drawn in red. Films and pages take their lines from `failure_lines`; the words may be changed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

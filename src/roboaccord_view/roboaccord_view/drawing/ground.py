@@ -9,8 +9,6 @@ SHADOW_GAP and MAP_SIZE belong together: the coarser the depth map, the larger t
 computes where grid lines and a ball's shadow must lie.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -29,8 +29,6 @@ accelerations and loads with Newton's and Euler's equations for the URDF, to rou
 test_roller_dribble measures the order.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

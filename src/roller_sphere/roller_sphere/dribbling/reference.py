@@ -16,8 +16,6 @@ Forces and events may be added in `_advance`, masses in `fixed_masses` and `mass
 HOLDER_INERTIA equal numbers of urdf/roller_sphere.urdf.xacro (test_conformance).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -8,8 +8,6 @@ A figure may be added as a key in `BallFigures.figures`. Keys that exist are tho
 --json` and stay; scenarios/dribble.yaml compares `largest_offset`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -14,8 +14,6 @@ The ball is lost if there is no such s_i, or none within the slide's stroke of +
 test_roller_dribble guards this.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

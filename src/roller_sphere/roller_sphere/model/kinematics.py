@@ -12,8 +12,6 @@ from which a rig counts as singular, may be tuned (test_roller_rigs). test_rolle
 compares with the paper's appendix and with a search by scipy, signs and order of rollers included.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -6,8 +6,6 @@ may be changed. A new parameter is added there and in the docstring below, and t
 makes no robot.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import check_positive
 from roboaccord.description import Parameters

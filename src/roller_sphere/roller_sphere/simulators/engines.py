@@ -9,8 +9,6 @@ CONTACT_TIME may be tuned. Results must not be tuned towards the reference, with
 compared.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord import engines
 from roboaccord.contract import Acceleration, AccordError, AnyEngine, Array, Command, RobotState

@@ -17,8 +17,6 @@ The scheme is fixed: test_roller_driving compares a step with the matrix exponen
 slips with the paper's.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

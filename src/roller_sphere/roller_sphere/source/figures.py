@@ -6,8 +6,6 @@ figures; HEADINGS, HEIGHT_SCALE and QUARTERS may be changed. A further figure is
 `write_paper_figures`. test_roller_figures reads the columns of the CSV files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -17,8 +17,6 @@ next link. On the way it sums up the centres and velocities, for the mean over a
 the centre of mass. The order of y must stay, since every kernel reads it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -29,8 +29,6 @@ headings th and their rates w; `body` is (a, b, m, J) [m, m, kg, kg m^2]. Indice
 at 0. The order of the arithmetic must stay, since hashes of runs depend on every bit.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from roboaccord.numerics import kernel

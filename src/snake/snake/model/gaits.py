@@ -6,8 +6,6 @@ the body (Hirose, Biologically Inspired Robots, 1993). `serpenoid` has fixed par
 VariableSerpenoid of controllers/serpenoid.py call them.
 """
 
-from __future__ import annotations
-
 import math
 
 from roboaccord.numerics import kernel

@@ -12,8 +12,6 @@ roboaccord.contract for the physics engines. The order of the arithmetic must st
 depend on it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ distances, its mass, and its inertia about the vertical through its centre.
 The order of the sums must stay, for hashes of runs depend on it.
 """
 
-from __future__ import annotations
-
 import math
 
 from roboaccord.numerics import kernel

@@ -20,8 +20,6 @@ The tolerances TOUCH, STILL and ASTRAY may be tuned, but other values move impac
 the figures of gaits that reach their stops.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 

@@ -12,8 +12,6 @@ In all kernels c and s are cosines and sines of the headings th, w the rates of 
 it, its mass, and its inertia about the vertical (`kinematics`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.numerics import kernel
 

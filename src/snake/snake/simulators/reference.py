@@ -10,8 +10,6 @@ together, as rows of one array.
 Joint faults and events may be added in `lock` and `_note`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

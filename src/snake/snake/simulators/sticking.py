@@ -26,8 +26,6 @@ SnakeReference calls `advance` if the friction has no slip speed. The rules must
 with whose runs they are compared.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import CFM
 from roboaccord.numerics import kernel, solve_in_box
