@@ -10,8 +10,6 @@ scenarios; a figure as a key in `MotionFigures.figures`. Keys that exist stay, f
 prints them as JSON. The joint `elbow` and the names in `switches` are those of the URDF.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -95,18 +95,19 @@ class Film:
         if not HAS_NUMBA:
             raise AccordError("films need numba; run: pip install numba")
         self.fps = fps
-        self.size = self._width, self._height = size
+        self.size = size
+        self._width, self._height = size
         self.speed = speed
         self._name = name
         # The motion, resampled, and what follows from it for each of its t samples.
         self._step = speed / fps  # time between samples [s of motion]
         self._scene = Scene.parse(urdf, collision=collision)
-        self._moved = MovingRobot(self._scene, resample(trajectory, self._step))
-        self._motion = self._moved.motion
-        self._aim = self._moved.tip() if aim is None else aim
-        self._aim_speeds = self._moved.speeds(self._aim)  # speed of the aim (t,) [m/s]
-        self._path = self._moved.path(self._aim)  # path of the aim in the world (t, 3) [m]
-        self._outline = self._moved.outlines()  # outermost vertices of the robot (t, v, 3) [m]
+        self._robot = MovingRobot(self._scene, resample(trajectory, self._step))
+        self._motion = self._robot.motion
+        self._aim = self._robot.tip() if aim is None else aim
+        self._aim_speeds = self._robot.speeds(self._aim)  # speed of the aim (t,) [m/s]
+        self._path = self._robot.path(self._aim)  # path of the aim in the world (t, 3) [m]
+        self._outline = self._robot.outlines()  # outermost vertices of the robot (t, v, 3) [m]
         self._layers = [Layers(run, self._step, len(self._motion), self._aim) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
         self._findings = findings
@@ -127,68 +128,6 @@ class Film:
         self._backdrop = Backdrop(first_camera, self._stance.floor, self._stance.grid, ground)
         self._canvas = Canvas(finer(first_camera), self._backdrop.hidden)
         self._path_on_ground = self._lowered_path()  # in the axes of pictures (t, 3) [m]
-
-    def _lowered_path(self) -> Array:
-        """Return the path in the axes of pictures (t, 3) [m].
-
-        On terrain it is lowered onto the terrain. If it is that of the centre of mass, and stays
-        about level, it is lowered onto the ground.
-        """
-        trace = self._path @ self._stance.turn.T
-        lowered = self._backdrop.under(trace)
-        if lowered is not None:
-            return lowered
-        if self._aim is None:
-            level = np.ptp(self._path[:, 2]) < np.ptp(self._outline[0], axis=0).max()
-            if level or not self._stance.on_ground:
-                trace[:, 2] = self._stance.floor
-        return trace
-
-    def _place_camera(self, terrain: Surface | None, *, wall: bool) -> Stance:
-        """Return the camera placement that sees everything, and in which solids hide least."""
-        aspect, bands, count = self._width / self._height, self._bands(), len(self._motion)
-        if terrain:
-            return over_terrain(terrain.vertices, count, aspect, bands)
-        fixed = [solid.vertices for solid in self._solids]
-        if self._aim and self._aim.target is not None:
-            fixed.append(self._aim.target[None])
-        over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
-        points = np.concatenate(over_time, axis=1)  # all that must be in view (t, m, 3) [m]
-        centre = self._moved.path()
-        stances = (
-            stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
-            for azimuth in AZIMUTHS
-        )
-        return min(stances, key=self._times_hidden) if self._solids else next(stances)
-
-    def _bands(self) -> Bands:
-        """Return the parts of a picture's height above and below that texts need."""
-        letters = notes.letters(self._width)  # height of a line's letters [pixels]
-        # The last sample has all lines.
-        count = len(self._motion)
-        rows = self._lines_above(count - 1, count - len(self._samples), self._legend(0))
-        above, below = letters * (1.0 + LINE_HEIGHT * len(rows)), BAND_BELOW * letters
-        return min(above / self._height, MAX_BAND), min(below / self._height, MAX_BAND)
-
-    def _times_hidden(self, stance: Stance) -> int:
-        """Return how often solids hide the path, in up to CHECKED_PICTURES pictures."""
-        solids, turn = Mesh.join(self._solids), stance.turn.T
-        solids = solids.at(solids.points @ turn)
-        path = self._path @ turn
-        size = CHECK_SIZE * self._width // self._height, CHECK_SIZE
-        samples = np.unique(np.linspace(0, len(path) - 1, CHECKED_PICTURES).astype(int))
-        return sum(count_hidden(stance.camera(i, size), solids, path[i : i + 1]) for i in samples)
-
-    def _samples_without_waiting(self) -> Index:
-        """Return the samples of the motion without waiting."""
-        moving = is_moving(self._motion, self._outline, self._step)
-        for layers in self._layers:
-            moving |= layers.moving
-        # What fails, or is found to have failed, is shown as well.
-        times = [f.time for f in self._failures] + [f.time for f in self._findings]
-        moving[np.searchsorted(self._motion.time[:-1], times)] = True
-        rest = max(round(SHOWN_REST * self.fps), 1)
-        return shown_samples(moving, rest, math.ceil(MIN_GAP / self._step))
 
     def __len__(self) -> int:
         """Return the number of pictures."""
@@ -223,8 +162,8 @@ class Film:
 
     def _draw_scene(self, camera: Camera, i: int, failed: Sequence[Failure]) -> Picture:
         """Draw backdrop, path, shadow and robot at a sample, joints that have failed in red."""
-        robot = self._moved.placed(self._scene.shapes, i)
-        points = np.concatenate([robot, *(solid.vertices for solid in self._solids)])
+        vertices = self._robot.placed(self._scene.shapes, i)
+        points = np.concatenate([vertices, *(solid.vertices for solid in self._solids)])
         # Whether each face is drawn in red (f, 1).
         red = np.isin(self._owners, [failure.shape for failure in failed])[:, None]
         mesh = self._mesh.at(points @ self._stance.turn.T)
@@ -264,7 +203,7 @@ class Film:
 
     def _marks(self, camera: Camera, i: int, failed: Sequence[Failure]) -> list[notes.Mark]:
         """Return the marks of a picture: the target, the end of a refused one, failed joints."""
-        origins, turn = self._moved.origins[i], self._stance.turn.T
+        origins, turn = self._robot.origins[i], self._stance.turn.T
         marks = list[notes.Mark]()  # at points of the world (3,) [m]
         if self._aim and self._aim.target is not None:
             marks.append(notes.Mark(self._aim.target, "target", notes.GREEN, ring=True))
@@ -292,3 +231,66 @@ class Film:
                 text = f"{points} {notes.length_text(distance)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows
+
+    def _lowered_path(self) -> Array:
+        """Return the path in the axes of pictures (t, 3) [m].
+
+        On terrain it is lowered onto the terrain. If it is that of the centre of mass, and stays
+        about level, it is lowered onto the ground.
+        """
+        trace = self._path @ self._stance.turn.T
+        lowered = self._backdrop.under(trace)
+        if lowered is not None:
+            return lowered
+        if self._aim is None:
+            level = np.ptp(self._path[:, 2]) < np.ptp(self._outline[0], axis=0).max()
+            if level or not self._stance.on_ground:
+                trace[:, 2] = self._stance.floor
+        return trace
+
+    def _place_camera(self, terrain: Surface | None, *, wall: bool) -> Stance:
+        """Return the camera placement that sees everything, and in which solids hide least."""
+        aspect, bands, count = self._width / self._height, self._bands(), len(self._motion)
+        if terrain:
+            return over_terrain(terrain.vertices, count, aspect, bands)
+        fixed = [solid.vertices for solid in self._solids]
+        if self._aim and self._aim.target is not None:
+            fixed.append(self._aim.target[None])
+        over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
+        points = np.concatenate(over_time, axis=1)  # all that must be in view (t, m, 3) [m]
+        centre = self._robot.path()
+        # Computed one by one, since without solids only the first is needed.
+        stances = (
+            stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
+            for azimuth in AZIMUTHS
+        )
+        return min(stances, key=self._times_hidden) if self._solids else next(stances)
+
+    def _bands(self) -> Bands:
+        """Return the parts of a picture's height above and below that texts need."""
+        letters = notes.letters(self._width)  # height of a line's letters [pixels]
+        # The last sample has all lines.
+        count = len(self._motion)
+        rows = self._lines_above(count - 1, count - len(self._samples), self._legend(0))
+        above, below = letters * (1.0 + LINE_HEIGHT * len(rows)), BAND_BELOW * letters
+        return min(above / self._height, MAX_BAND), min(below / self._height, MAX_BAND)
+
+    def _times_hidden(self, stance: Stance) -> int:
+        """Return how often solids hide the path, in up to CHECKED_PICTURES pictures."""
+        solids, turn = Mesh.join(self._solids), stance.turn.T
+        solids = solids.at(solids.points @ turn)
+        path = self._path @ turn
+        size = CHECK_SIZE * self._width // self._height, CHECK_SIZE
+        samples = np.unique(np.linspace(0, len(path) - 1, CHECKED_PICTURES).astype(int))
+        return sum(count_hidden(stance.camera(i, size), solids, path[i : i + 1]) for i in samples)
+
+    def _samples_without_waiting(self) -> Index:
+        """Return the samples of the motion without waiting."""
+        moving = is_moving(self._motion, self._outline, self._step)
+        for layers in self._layers:
+            moving |= layers.moving
+        # What fails, or is found to have failed, is shown as well.
+        times = [f.time for f in self._failures] + [f.time for f in self._findings]
+        moving[np.searchsorted(self._motion.time[:-1], times)] = True
+        rest = max(round(SHOWN_REST * self.fps), 1)
+        return shown_samples(moving, rest, math.ceil(MIN_GAP / self._step))

@@ -9,8 +9,6 @@ Entries of `controllers` and `friction_laws` may be added; their keys are names 
 stay. SMOOTHING_SPEED may be tuned.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

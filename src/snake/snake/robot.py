@@ -9,8 +9,6 @@ A controller or a friction law is added as an entry in `controllers` or `frictio
 that exist stay, for scenarios use them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -5,8 +5,6 @@ the held hand, in which the link of that hand comes first. If hand B holds, the 
 the torque have the opposite sign there.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,12 +1,11 @@
 """Fast simulation of many gaits: eight motions side by side in the lanes of vectors.
 
 It computes the same as `hybrid.run_many`, many times faster, by the Taylor series of series.py.
-Each of eight lanes runs one motion, phase by phase: pieces of motion, each up to an event
-(hybrid.py). In a round all lanes take a step together
-(`series.take_step`), each as long as its own tolerance and phase allow. Then every lane is checked
-by itself: its phase goes on; or an event, the stop or the end of its time has ended the phase, and
-the next one begins; or the motion has missed its event. When the motion of a lane has ended, the
-lane gets the next start, until there are none.
+Each of eight lanes runs one motion, phase by phase; a phase is a piece of motion up to an event
+(hybrid.py). In a round all lanes take a step together (`series.take_step`), each as long as its own
+tolerance and phase allow. Then every lane is checked by itself: its phase goes on; or an event, the
+stop or the end of its time has ended the phase, and the next one begins; or the motion has missed
+its event. When the motion of a lane has ended, the lane gets the next start, until there are none.
 
 The series know neither friction nor flight, nor the event `level` for links of different lengths;
 `has_series` (gaits/gait.py) leaves such gaits to `hybrid.run_many`. A new event needs its factors
@@ -34,7 +33,7 @@ IDLE, BEGINS, RUNS = 0, 1, 2  # what a lane does: nothing; its next phase begins
 
 
 class Results(NamedTuple):
-    """What is filled for each of k motions; `run_ensemble` describes the fields."""
+    """What `run_ensemble` fills for each of k motions, and describes."""
 
     hands: Index
     times: Array
@@ -106,8 +105,9 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
             phase = _phase_of(lanes, lane, phases)
             size = ends[series.STEP_SIZE, lane]  # s
             is_last = size >= constants[series.REMAINING, lane]  # the step reaches the longest time
-            # What ends the phase in this step, if anything, and when. As a separate kernel this
-            # would cost 30 % of the time.
+            # What ends the phase in this step, if anything, and when [s after its start]: the first
+            # of event, stop and longest time, in this order where they coincide. As a separate
+            # kernel this would cost 30 % of the time.
             duration, reason = size, TIME if is_last else ONGOING
             at_once = lanes.elapsed[lane] == 0.0 and ends[series.PHASE_ENDS, lane] >= 0.0
             if phase[hybrid.KIND] == ENERGY and at_once:  # the impact took no energy to restore

@@ -158,8 +158,9 @@ def write_above(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
     """Write lines at the upper edge of a picture, each in its colour, and wrapped."""
     size = letters(picture.shape[1])
     columns = 2 * picture.shape[1] // size - 8  # letters are half as wide as high
-    # Lines wrapped at the width of the picture.
-    rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, columns)]
+    rows = list[tuple[str, Ink]]()  # lines wrapped at the width of the picture
+    for line, ink in lines:
+        rows += [(row, ink) for row in textwrap.wrap(line, columns)]
     if rows:
         _write(picture, size // 2, size // 2, rows)
 

@@ -63,10 +63,11 @@ class Mesh:
     @classmethod
     def join(cls, solids: Sequence[Shape | Surface]) -> Mesh:
         """Return the faces of all solids as one mesh."""
-        counts = [len(face) for solid in solids for face in solid.faces]
+        counts = list[int]()  # corners of each face
         corners = list[Index]()
         first = 0  # index of the solid's first vertex among all
         for solid in solids:
+            counts += [len(face) for face in solid.faces]
             corners.append(np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64) + first)
             first += len(solid.vertices)
         points = np.concatenate([solid.vertices for solid in solids]).astype(float)

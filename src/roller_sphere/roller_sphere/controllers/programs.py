@@ -5,8 +5,6 @@ of drive.py evaluate a program in each control period. To gain and lose speed, t
 evenly for the time `ramp`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -6,8 +6,6 @@ determines both speeds, and in most directions the rollers then slip on the ball
 tuned.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import Array, check_positive
 

@@ -6,8 +6,6 @@ the errors. The gaits that give shapes are in serpenoid.py; the equations are in
 The measured speeds in docs/ are for BANDWIDTH, so rather change the scenario's key `bandwidth`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import Array, RobotState
 from roboaccord.scenario import Setup

@@ -101,7 +101,7 @@ class GaitFigures(Tally):
         # Ends of periods, counted from the start of the run.
         while (end := (self._period_count + 1) * cycle - TIME_TOLERANCE) <= self._last.time:
             self._period_count += 1
-            self._period_ends[1:] = [mark(int(np.searchsorted(time, end)))]
+            self._period_ends[1:] = [mark(int(np.searchsorted(time, end)))]  # keeps the first
         # Ends of cycles, counted from the end of the start of the gait.
         while (end := self._start + self._cycle_count * cycle - TIME_TOLERANCE) <= self._last.time:
             self._cycle_count += 1
