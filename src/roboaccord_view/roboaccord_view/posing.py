@@ -1,7 +1,8 @@
 """A robot to pose by hand in the browser, with a slider for each joint.
 
-A slider moves its joint within the limits of the description, or by a full turn where there are
-none. Other controls may be added in `view_robot`.
+`accord view ROBOT` without a scenario calls `view_robot` (show.py), which serves a page with the
+robot. A slider moves its joint within the limits of the description, or by a full turn where there
+are none. Other controls may be added in `view_robot`.
 """
 
 import math

@@ -93,10 +93,12 @@ def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
+        """Append the operation on the arguments, each as a vector."""
         pairs = zip(signature.args, arguments, strict=True)  # of type and value
         return emit(builder, *(_copied_to_lanes(context, builder, *pair) for pair in pairs))
 
     def define(_: BaseContext, *operands: types.Type) -> Typed:
+        """Return what numba asks for: a vector follows from any operands."""
         return lanes(*operands), generate
 
     parameters = [inspect.Parameter(x, inspect.Parameter.POSITIONAL_ONLY) for x in "_xyz"]
@@ -109,6 +111,7 @@ def _llvm(name: str) -> Emit:
     """Return a function that emits a call of LLVM's own function `name` for vectors."""
 
     def emit(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
+        """Append a call of the function, which takes and returns vectors."""
         kind = ir.FunctionType(VECTOR, [VECTOR] * len(values))
         full = f"llvm.{name}.v{WIDTH}f64"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, full), values)
@@ -158,6 +161,7 @@ def load(_: BaseContext, rows: types.Type, i: types.Type) -> Typed:
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
+        """Append the instruction that loads the row."""
         return builder.load(_row_address(context, builder, signature, *arguments), align=8)
 
     return lanes(rows, i), generate
@@ -170,6 +174,7 @@ def store(_: BaseContext, rows: types.Type, i: types.Type, x: types.Type) -> Typ
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
+        """Append the instruction that stores a vector, or a number copied to all lanes."""
         rows, i, x = arguments
         x = _copied_to_lanes(context, builder, signature.args[2], x)
         builder.store(x, _row_address(context, builder, signature, rows, i), align=8)
@@ -198,6 +203,7 @@ _overload_operator(operator.truediv, ir.IRBuilder.fdiv)
 
 @overload(operator.neg, strict=False)  # type: ignore[untyped-decorator]
 def _negative(x: types.Type) -> Callable[[Intrinsic], Intrinsic] | None:
+    """Make the sign - call an intrinsic in kernels where its operand is a vector."""
     return (lambda x: _negate(x)) if isinstance(x, Lanes) else None
 
 

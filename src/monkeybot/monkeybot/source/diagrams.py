@@ -170,12 +170,14 @@ def _draw_angle(axes: Axes, at: Array, start: float, turn: float, radius: float,
         radius: of its arc [m].
         name: its label.
     """
-    directions = start + np.linspace(0.0, turn, 30)
+    directions = start + np.linspace(0.0, turn, 30)  # from the vertex to the points of the arc
     arc = at + radius * np.column_stack([np.cos(directions), np.sin(directions)])
     ray = np.array([at, at + 1.25 * radius * np.array([np.cos(start), np.sin(start)])])
     axes.plot(*ray.T, color=report.SOFT, lw=1.0, ls="--")
+    # The head of the arrow takes the place of the last two chords.
     axes.plot(*arc[:-2].T, color=report.RED, lw=1.2)
     report.pointer(axes, arc[-3], arc[-1], report.RED)
+    # The name is 5 cm outside of the middle of the arc.
     middle = at + (radius + 0.05) * np.array([np.cos(directions[15]), np.sin(directions[15])])
     axes.text(middle[0], middle[1], name, color=report.RED, ha="center", va="center")
 
@@ -189,10 +191,10 @@ def _draw_dimension(axes: Axes, start: Array, end: Array, offset: float, text: s
     axes.annotate("", tuple(end + shift), tuple(start + shift), arrowprops=style)
     x, y = 0.5 * (start + end) + shift
     if length < MIN_LABELLED_LENGTH:
-        x, y = np.array([x, y]) + 0.3 * shift
+        x, y = np.array([x, y]) + 0.3 * shift  # beside the line
         axes.text(x, y, text, ha="left", va="center")
         return
-    turn = np.degrees(np.arctan(line[1] / line[0]))
+    turn = np.degrees(np.arctan(line[1] / line[0]))  # along the line, never upside down
     axes.text(x, y, text, rotation=turn, ha="center", va="center", bbox=LABEL_BOX)
 
 

@@ -96,8 +96,7 @@ def point_out(
     pen = ImageDraw.Draw(sheet)
     margin = 0.7 * size
     # A text must not cover any point, nor a text before it.
-    points = [mark.point for mark in marks]
-    occupied = [(x - margin, y - margin, x + margin, y + margin) for x, y in points]
+    occupied = [(x - margin, y - margin, x + margin, y + margin) for (x, y), _, _, _ in marks]
     for (x, y), text, ink, ring in marks:
         if ring:  # and a dot in its middle
             for radius in (0.15 * size, 0.5 * size):

@@ -163,6 +163,7 @@ def slalom(speed: float, turn_rate: float, straight: float, alternate: float) ->
         raise ValueError("straight and alternate must not be negative")
 
     def velocity(time: float) -> Array:
+        """Return the carrier's velocity and turn rate at a time [s]."""
         since = time - straight
         if since < 0.0:
             return np.array([speed, 0.0, 0.0])
