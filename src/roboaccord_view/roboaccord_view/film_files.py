@@ -1,7 +1,7 @@
 """Writes a film to a file: as H.264 in MP4, by the program ffmpeg, or as a GIF.
 
-A writer takes the pictures of a Film (film.py) one by one, so that they are never in memory as a
-whole, and writes a draft that replaces the file once it is complete. show.py calls it.
+A writer draws the pictures of a Film (film.py) one by one, and writes a draft that replaces the
+file once it is complete. show.py calls it.
 
 A format may be added: a function in WRITERS, and an option in options.py and door.py. COLOURS and
 PALETTE_PICTURES, which trade size for quality of a GIF, may be tuned.
