@@ -135,8 +135,9 @@ def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list
     gait_stages = [Stage(skeleton(parameters, motion.u)[None], 0)]
     # Duration [s] and torque [N m] of each stage; the swing is drawn as two stages.
     half_swing = (0.5 * swing, 0.0)
-    for duration, push in (half_swing, half_swing, (motor, torque), (coast, 0.0)):
-        if len(gait_stages) == DRIVEN_STAGE:
+    pieces = (half_swing, half_swing, (motor, torque), (coast, 0.0))
+    for number, (duration, push) in enumerate(pieces, 1):
+        if number == DRIVEN_STAGE:
             motion.switch_to(Mode.SWING_B)
         poses = [skeleton(parameters, motion.u)]
         for _ in range(PATH_POINTS):

@@ -10,8 +10,6 @@ them. A goal is added as a class with `reset()` and `goal(motion) -> Goal`, whic
 chooses.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -120,7 +118,7 @@ class FollowWaypoints:
         """Return the goal that leads to the next waypoint on an arc; after the last one, to stop.
 
         The arc begins along the heading and has the curvature 2 sin(bearing) / distance (pure
-        pursuit, Coulter, CMU-RI-TR-92-01, 1992), so the turn rate is the speed times that.
+        pursuit), so the turn rate is the speed times that.
         """
         has_next = self.reached < len(self._points)
         if has_next and self._distance_and_bearing(motion)[0] <= self.acceptance:

@@ -5,8 +5,6 @@ undulation from heading and velocity, by a mean over the last period of the gait
 motion tick by tick; a tick is the controller's period. Tests: test_steering.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from typing import NamedTuple
