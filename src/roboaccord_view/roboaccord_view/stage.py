@@ -109,7 +109,7 @@ class Stage:
         self._follow = self.server.gui.add_checkbox("follow the robot", follows)
         if self.robot.parsed.kind != VISUAL:
             self.server.gui.add_text("drawn", self.robot.parsed.kind, disabled=True)
-        # The point that is followed, at which the world is moved back under the camera (3,) [m].
+        # Where the view has followed the robot to (3,) [m]; the world is moved back by as much.
         self._shift = np.zeros(3)
         self.aim(({}, ORIGIN, IDENTITY))
 

@@ -77,10 +77,10 @@ class LevelController:
     """Change hands when the free one sinks to the first height, under a constant torque.
 
     The first height is that of the hand that was held first. Hands change at the tick at which the
-    free hand is nearest to it: the tick before the one at which it would be below, or the next one,
-    whichever is closer. So the height predicted for half a control period after a tick decides. A
-    hand is never farther from the first height than half the distance that it sinks in a control
-    period, and this error does not add up from step to step.
+    free hand is nearest to it, the last one above or the first one below; so the height predicted
+    for half a control period later decides. A hand is never farther from the first height than half
+    the distance that it sinks in a control period, and this error does not add up from step to
+    step.
 
     Args:
         setup: robot and scenario.

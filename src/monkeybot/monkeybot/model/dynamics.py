@@ -87,7 +87,7 @@ def derivative(p, flight, torque, u, slopes, i):
         # Eliminate the accelerations of the free hand: Schur complement of the mass matrix.
         x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
         m, w12 = p.m1 + p.m2, w1 + w2
-        # Centrifugal forces along x and y at constant rates, with the sign of inertia forces [N].
+        # Masses times the centripetal accelerations relative to the hand, along x and y [N].
         hx = -(y1 - y2) * w1 * w1 - y2 * w12 * w12
         hy = (x1 - x2) * w1 * w1 + x2 * w12 * w12
         f1 += (x1 * hx + y1 * hy) / m

@@ -28,9 +28,8 @@ def direction(l1, l2, th1, th2):
     """Return the direction from the held hand to the free one, 0 for straight down [rad].
 
     It is continuous in th2, which an arctangent of the position would not be. For links of equal
-    length it is th1 + th2 / 2. For others the longer link draws it towards itself; with the ratio
-    q = |l2 - l1| / (l1 + l2), the vector from hand to hand is (cos, q sin)(th2 / 2) in the axes of
-    th1 + th2 / 2.
+    length it is th1 + th2 / 2. For others the longer link draws it towards itself: in the axes of
+    th1 + th2 / 2 it is that of (cos(th2 / 2), +-q sin(th2 / 2)), q = |l2 - l1| / (l1 + l2).
     """
     half = 0.5 * th2
     if l1 == l2:

@@ -36,8 +36,8 @@ LAST_SLOPE = 6  # row of the slopes that belongs to the end of a step
 ROOT_ITERATIONS = 60
 PEAK_ITERATIONS = 50  # of golden section: the interval shrinks to 0.618^50 = 3.5e-11 of a step
 NO_CROSSING = 2.0  # stands for the part of a step, 0 to 1, where no event happens in it
-# Largest correction of an event's time, in parts of the step: the dense output is off by far less,
-# so a longer one comes from a value that hardly changes, and is left out.
+# Largest correction of an event's time, in parts of the step; a larger one, as where the event's
+# value hardly changes, is left out.
 MAX_CORRECTION = 1e-3
 
 
