@@ -12,7 +12,7 @@ import pytest
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.name import resolve
+from roboaccord.crosscheck.causes.findings import resolve
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution, shown_of
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy

@@ -71,8 +71,8 @@ def few_steps() -> Reason:
     return because(Code.FEW_STEPS, steps=STEPS)
 
 
-def coarse(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
-    """Return a finding that is not judged, since physics steps are too large to decide.
+def coarse_steps(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
+    """Return a finding of `not judged`: the physics steps are too large to decide.
 
     Args:
         step: the smallest physics step [s].
@@ -92,7 +92,7 @@ def extrapolate(coarser: Array, finer: Array, order: int) -> Array:
 
 
 def estimates(errors: Sequence[Array], order: int) -> tuple[Array, Array]:
-    """Return the estimates from the first two and the last two of three errors."""
+    """Return the estimates at a step of 0: from the first two and the last two of three errors."""
     large, half, small = errors[-STEPS:]
     return extrapolate(large, half, order), extrapolate(half, small, order)
 
@@ -108,6 +108,8 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
         order: of the scheme.
         floor: errors that are not due to time stepping (k, c).
     """
+    # Running maxima of the remainder, of the difference of both estimates, and of the change from
+    # the largest step to its half, extrapolated to a step of 0.
     coarser, finer = estimates(errors, order)
     large, half, _ = errors[-STEPS:]
     remainders = np.maximum.accumulate(np.abs(finer), axis=0)

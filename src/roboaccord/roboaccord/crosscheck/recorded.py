@@ -36,12 +36,12 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
     check = StepCheck(setup, run.engine, run.engine_version, transport=run.transport)
     external = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
     # Every control period against the reference.
-    check.note(motion.events)
+    check.note_events(motion.events)
     for i in range(len(motion) - 1):
         before = motion.state(i)
         wrench, twist = (by_time.get(before.time) for by_time in external)
-        check.take(before, motion.state(i + 1), wrench, twist, motion.requested(i))
-    check.settle()
+        check.compare(before, motion.state(i + 1), wrench, twist, motion.requested(i))
+    check.choose_delay()
     checks = check.checks()
     # And against the twin, which knows no external wrenches and twists.
     if run.engine in engine_names() and not (any(external) or motion.divergence):

@@ -1,9 +1,11 @@
 """All that a cross-check says in English: texts of reasons, for terminal and page alike.
 
-TEXTS has for each code (contract/codes.py) a text with the reason's figures in braces, or a
-function of them (here or in phrases.py). `words_of` words a reason, a finding or the report of a
-single run. A code without a text, such as that of your own level, is shown by its name and figures.
-Texts may be changed: no verdict depends on them (test_words).
+A reason has a code (contract/codes.py) and figures by name, which the level that made it chose:
+`because(Code.ACCELERATION, error=1e-3, allowed=1e-9)`. TEXTS has for each code a text with the
+figures in braces, or a function of them (here or in phrases.py). FORMATTER of phrases.py fills
+texts as `str.format` does, and knows lengths in mm (`gm`). `words_of` words a reason, a finding or
+the report of a single run. A code without a text, such as that of your own level, is shown by its
+name and figures. Texts may be changed: no verdict depends on them (test_words).
 
 In the texts, the twin is the reference, computed again with the engine's own time-stepping scheme.
 """

@@ -6,7 +6,7 @@ stepping therefore explains no difference, and it is judged by round-off alone, 
 measures/twin_comparison.py. An engine gets a twin by stating its scheme (engines/spec.py).
 
 Ticks are compared in measures/scheme.py, which also searches for the cause of a difference; here
-the largest difference is judged. causes/name.py adds causes to findings by `explained`.
+the largest difference is judged. causes/findings.py adds causes to findings by `explained`.
 """
 
 from __future__ import annotations

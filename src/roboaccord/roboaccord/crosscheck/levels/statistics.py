@@ -6,8 +6,9 @@ run from many seeds (samples.py). Their medians may differ by an allowance and b
 step changes; the share of runs in which the figure is above 0 may differ by chance.
 
 `compare_cells` compares the runs of an engine with the reference's, and `judge_seeds` judges them;
-a cell holds the runs of one simulator at one physics step (run/sweep.py). KNOWN may be tuned: with
-too few seeds the verdict stays open. The fields of `StatisticsCheck` are keys of `--json` and stay.
+a cell holds the runs of one simulator at one physics step (run/sweep.py). MAX_IMPRECISION may be
+tuned: with too few seeds the verdict stays open. The fields of `StatisticsCheck` are keys of
+`--json` and stay; those of `Statistics`, which it extends, are median, mean and spread of a figure.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
 
-# Precision with which a difference of medians must be known, relative to the reference's median:
+# Largest imprecision of a difference of medians that is judged, relative to the reference's median:
 # most runs of an engine that passes then go in the same direction, and at least half as far.
-KNOWN = 0.5
+MAX_IMPRECISION = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +52,8 @@ class StatisticsCheck(Statistics):
         by_step: change of the median from twice the physics step to the step; where the control
             period does not allow that, twice the change from the step to half of it.
         allowance: largest allowed difference of medians.
-        unsettled: precision of the difference (allowance plus half the interval) where it is too
-            poor to judge by; else 0.
+        unsettled: imprecision of the difference (allowance plus half the interval) where it is too
+            large to judge by; else 0.
         failures: reason why a run has no value, by seed.
         diverged: whether one of these runs diverged to infinity.
         loop: smallest real part of an eigenvalue of the sampled control loop, from
@@ -181,12 +182,13 @@ def compare_cells(
     statistics, reference_statistics = cell.statistics, reference.statistics
     allowance = spec.allowance + sum(abs(by_step.get(c.engine, 0.0)) for c in (cell, reference))
     difference, probability, unsettled = None, None, 0.0
-    values, expected = list(cell.values.values()), list(reference.values.values())
     if cell is not reference and min(statistics.n, reference_statistics.n) > 1:
-        low, high = difference = median_difference(values, expected)
+        values, expected = list(cell.values.values()), list(reference.values.values())
+        difference = median_difference(values, expected)
         probability = share_probability(values, expected)
-        precision = allowance + 0.5 * (high - low)
-        unsettled = precision if precision > KNOWN * abs(reference_statistics.median) else 0.0
+        imprecision = allowance + 0.5 * (difference[1] - difference[0])
+        if imprecision > MAX_IMPRECISION * abs(reference_statistics.median):
+            unsettled = imprecision
     return StatisticsCheck(
         **asdict(statistics),
         figure=spec.figure,

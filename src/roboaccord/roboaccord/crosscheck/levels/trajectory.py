@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because
-from roboaccord.crosscheck.extrapolation import coarse, few_steps
+from roboaccord.crosscheck.extrapolation import coarse_steps, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
 from roboaccord.crosscheck.measures.convergence import (
@@ -113,7 +113,9 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
     if runs.before and not reason:
         reason, certain = _why_unexplained(tolerances, runs.before, None)
     if reason and not certain:
-        return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # a kink stays at any step
+        return coarse_steps(
+            runs.dt[-1], reason, smaller=runs.kink is None
+        )  # a kink stays at any step
     if reason:
         finding = Finding.outside(reason, where=runs.where, size=runs.left)
         return replace(finding, unexplained=runs.context.unexplained)

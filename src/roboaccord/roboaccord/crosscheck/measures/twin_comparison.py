@@ -1,10 +1,14 @@
 """An engine's twin, and how much of a difference from it is round-off.
 
 The twin is a simulation of our equations of motion with the engine's scheme and physics step, so
-only round-off may separate them in a control period (tick). Round-off is measured: by twins all of
-whose numbers are changed by one rounding, and by what the engine loses of a state that is set and
-read back. ROUNDING_FACTOR and MAX_LOSS are the tolerance of levels `scheme`, `energy`
-and `invariance`, and stay: larger ones hide errors, with smaller ones sound engines fail
+only round-off may separate them in a control period (tick). The floor is the difference that
+round-off explains. It is measured: by twins all of whose numbers are changed by one rounding, by
+what the engine loses of a state that is set and read back, and by the angles by which it misreads
+the orientations of joints. Floors are by group of coordinates (6,), in the order of columns.py:
+positions and rates of the joints; position, orientation, linear and angular velocity of the base.
+
+ROUNDING_FACTOR and MAX_LOSS are the tolerance of levels `scheme`, `energy` and `invariance`, and
+stay: larger ones hide errors, with smaller ones sound engines fail
 (test_a_sound_engine_is_far_within_its_floor). ROUNDING_SEEDS may be tuned, and costs time.
 """
 
@@ -43,7 +47,8 @@ class TwinComparison:
     Args:
         setup: robot and scenario, as the twin has them.
         engine: to compare.
-        misread: errors of the joints' zero positions in the engine (n,) [rad].
+        misread: largest errors of the joints' zero positions in the engine (n,) [rad], by the
+            round-off of the angles that it reads from a file.
         twin: simulator of our equations under the engine's scheme.
     """
 
