@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, is_twin
-from roboaccord.crosscheck.motion import CheckCase
 
 # Fewest ticks with an event that are judged: of 5, a median rests on at least three.
 MIN_EVENT_TICKS = 5

@@ -113,12 +113,9 @@ class PeriodReference:
         start = self._reference.reset(before)
         predicted = self._reference.step(command, self._period)
         events = [*self._reference.take_events()]
-        start_rates = rates(before)
-        change = rates(predicted) - start_rates
-        error = rates(predicted) - rates(after)
-        beyond_twin = error
-        euler = np.zeros_like(error)
-        friction = np.zeros_like(error)
+        change, recorded_change = rates(predicted) - rates(before), rates(after) - rates(before)
+        error = beyond_twin = rates(predicted) - rates(after)
+        euler = friction = np.zeros_like(error)
         # The error that remains is the difference from the twin. Without one it is that from the
         # reference, of which the error of Euler's step, (b - a) h / 2, may explain some.
         from_twin = None
@@ -135,7 +132,6 @@ class PeriodReference:
         # Effect of friction: change of the rates, less that without contact and friction.
         if from_twin is None and self.pyramid and self._touches():
             friction = change - self._period * self._unhindered(before, command.effort)
-        recorded_change = rates(after) - start_rates
         errors = RateErrors(error, beyond_twin, change, recorded_change, euler, friction)
         position = predicted.q - after.q
         return PeriodErrors(before, after, command, errors, position, from_twin), events

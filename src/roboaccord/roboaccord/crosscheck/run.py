@@ -26,11 +26,11 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse
 from roboaccord.crosscheck.causes.findings import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.engines import Engines, check_names, make_engines, on_ground_of
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.measures.convergence import floor_of
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances, sensitive
 from roboaccord.crosscheck.report import Report, judge, report_of
 from roboaccord.crosscheck.runs import NO_RUNS, QUIET, Progress, Runs, run_jobs

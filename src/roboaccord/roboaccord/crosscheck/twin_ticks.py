@@ -33,9 +33,8 @@ from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
 GAZEBO, BRIDGED = "gz", "ros_gz"  # name of the engine, and transport of a launch
-HOLDING_EVENTS = {
-    f"joint_{kind}" for kind in HOLDING
-}  # kinds of events after which a joint is held
+# Kinds of events after which a joint is held.
+HOLDING_EVENTS = {f"joint_{kind}" for kind in HOLDING}
 HELD = "in Gazebo efforts hold a frozen joint"  # why its twin then does not apply
 # Largest number of ticks at which round-off is measured: each costs steps of several twins; of 100,
 # the largest is exceeded in one of 101 others.
@@ -108,17 +107,13 @@ class TwinTicks:
             error: that difference (2 n + 12,).
         """
         self.judged += 1
-        if (
-            self._comparison
-            and self._measured < MAX_MEASURED_TICKS
-            and self._over_floor(error).max() > 1.0
-        ):
+        is_measured = self._measured < MAX_MEASURED_TICKS and self._over_floor(error).max() > 1.0
+        if self._comparison and is_measured:
             self._measured += 1
             ends = [before, replace(after, effort=command.effort)]
             run = Trajectory.from_states(self._joints, ends)
-            self._floor = np.maximum(
-                self._floor, self._comparison.floor(run, FIRST_TICK, FIRST_TICK)
-            )
+            floor = self._comparison.floor(run, FIRST_TICK, FIRST_TICK)
+            self._floor = np.maximum(self._floor, floor)
         is_larger = np.abs(error) > self._largest
         self._largest[is_larger] = np.abs(error)[is_larger]
         self._times[is_larger] = before.time

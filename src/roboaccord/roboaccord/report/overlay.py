@@ -8,6 +8,7 @@ same figure with Matplotlib, and the suffix of the file decides which one is wri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,12 +99,13 @@ class Overlay:
             if len(self.runs) == 1:
                 figure.suptitle(self.runs[0])
             for axes, panel in zip(rows, self.panels, strict=True):
-                draw_page(axes, self._page(panel, whole=True))
+                draw_page(axes, self._page(panel, all_samples=True))
                 axes.set(title=panel.title)
                 count = len(axes.get_legend_handles_labels()[0])
                 if count > 1 or len(self.runs) > 1:  # a single curve is named by the title
-                    placement: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-                    axes.legend(**placement, ncols=-(-count // LEGEND_ROWS), fontsize="small")
+                    beside_axes: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+                    columns = math.ceil(count / LEGEND_ROWS)
+                    axes.legend(**beside_axes, ncols=columns, fontsize="small")
         return figure
 
     def pages(self) -> list[Page]:
@@ -144,8 +146,8 @@ class Overlay:
 
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
-    def _page(self, panel: Panel, *, whole: bool = False) -> Page:
-        """Return a panel as a Plotly figure, with all samples if `whole`, else as a screen needs.
+    def _page(self, panel: Panel, *, all_samples: bool = False) -> Page:
+        """Return a panel as a Plotly figure, with all samples or as many as a screen shows.
 
         With several signals and runs, colours stand for signals and dashes for runs; the legend
         names the signals by the curves of the first run, and the runs by grey curves.
@@ -159,10 +161,10 @@ class Overlay:
                 name = run
             elif not in_legend:
                 name = f"{trace.signal}, {run}"
-            step = 1 if whole else stride(len(trace.x))
+            step = 1 if all_samples else stride(len(trace.x))
             x, y = trace.x[::step], trace.y[::step]
             curve = _line(name, self._colour(panel, trace), trace.run)
-            points = {"x": x, "y": y} if whole else {"x": plain(x), "y": plain(y)}
+            points = {"x": x, "y": y} if all_samples else {"x": plain(x), "y": plain(y)}
             data.append({**curve, "showlegend": in_legend, **points})
         if has_several_runs and not has_one_signal:
             for i, label in enumerate(self.runs):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from roboaccord.crosscheck.causes.explain import UNEXPLAINED, Conclusion, Explan
 from roboaccord.crosscheck.causes.reference import problem_and_bound, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.columns import column_groups, largest_by_group, to_columns
 from roboaccord.crosscheck.levels.scheme import explained
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, explain_drawn
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.special_ticks import eventful_ticks
 from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
@@ -141,12 +142,7 @@ def resolve(case: CheckCase) -> list[Resolved]:
     bound[positions] = np.inf  # the level judges rates
     # Effects of parameters over that bound, where level `scheme` does not resolve them.
     resolved = {(error.parameter, error.where) for error in resolutions}
-    hypotheses = [
-        hypothesis
-        for group in problem.groups()
-        for hypothesis in group
-        if hypothesis.quantity.startswith(key_prefix)
-    ]
+    hypotheses = [h for h in chain(*problem.groups()) if h.quantity.startswith(key_prefix)]
     slopes = replace(problem, weight=1.0 / bound).slopes(hypotheses)
     effects = {hypothesis: float(rms(slope).max()) for hypothesis, slope in slopes.items()}
     by_one_step = resolution_of(effects, "one_step")

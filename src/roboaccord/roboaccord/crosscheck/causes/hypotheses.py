@@ -63,10 +63,9 @@ SIZE_BOUNDS = {
 # Change of a size by which its effect is found, in its unit. The one-sided difference errs by half
 # of 1e-4 times the curvature, and by round-off of 1e-12 of a coordinate.
 PROBE = 1e-4
-PROBE_BY_QUANTITY = {
-    "armature": 1e-7,  # [kg m^2], small beside 1e-5 of light links
-    MOTOR: 1e-6,  # [s], a thousandth of a tick at 1 kHz
-}
+# The same for quantities of small numbers: of armature [kg m^2], small beside 1e-5 of light links,
+# and of a motor lag [s], a thousandth of a tick at 1 kHz.
+PROBE_BY_QUANTITY = {"armature": 1e-7, MOTOR: 1e-6}
 
 
 class Hypothesis(NamedTuple):
@@ -102,11 +101,9 @@ class Hypothesis(NamedTuple):
     @property
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest size that is physically possible."""
-        return (
-            UNBOUNDED
-            if self.is_composite and self.axis
-            else SIZE_BOUNDS.get(self.quantity, UNBOUNDED)
-        )
+        if self.is_composite and self.axis:
+            return UNBOUNDED
+        return SIZE_BOUNDS.get(self.quantity, UNBOUNDED)
 
     @property
     def is_composite(self) -> bool:

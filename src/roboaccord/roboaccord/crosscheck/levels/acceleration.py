@@ -21,9 +21,9 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.results import Quantity, unit_of
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import ROUND_OFF
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.differences import (

@@ -29,8 +29,8 @@ from roboaccord.contract.outcome import Code, Finding, because, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import ROUND_OFF, Mask
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup

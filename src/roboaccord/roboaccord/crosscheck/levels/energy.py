@@ -22,10 +22,10 @@ import numpy as np
 
 from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.energy_parts import EnergyCheck, EnergyParts
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, is_twin
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.restart import simulators_by_step, why_no_restart
 from roboaccord.crosscheck.special_ticks import eventful_ticks, stop_ticks
 from roboaccord.engines.spec import EngineSpec

@@ -24,11 +24,11 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.measures import event_matching as matching
 from roboaccord.crosscheck.measures.event_matching import STOP, TOUCH, event_key
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.restart import simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.special_ticks import stop_ticks

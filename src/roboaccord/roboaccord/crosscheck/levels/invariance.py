@@ -32,6 +32,7 @@ from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.columns import (
     column_groups,
     column_names,
@@ -42,7 +43,6 @@ from roboaccord.crosscheck.columns import (
 )
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.twin_comparison import MAX_LOSS, ROUNDING_FACTOR, read_back
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moves import HALF_RIGHT, MOVES, QUARTER_TURN, Move

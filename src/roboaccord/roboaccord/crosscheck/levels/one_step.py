@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import unit_of
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.extrapolation import coarse_steps, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
 from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_free_steps, check_steps
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
 # Largest error of the reference itself with which it can judge, relative to the change of the rates

@@ -16,9 +16,9 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.columns import column_names
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 

@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from roboaccord.contract.outcome import Code, Finding, because, unless_few
 from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Tolerances
 
 

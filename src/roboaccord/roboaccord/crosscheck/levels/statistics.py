@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass, field, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import LEFT_OUT
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext, judge_by_twin
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.numerics.statistics import (
     CONFIDENCE,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.extrapolation import coarse_steps, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
@@ -25,7 +26,6 @@ from roboaccord.crosscheck.measures.convergence import (
     floor_of,
 )
 from roboaccord.crosscheck.measures.predictions import HEIGHT, lift_at_start
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
@@ -113,9 +113,8 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
     if runs.before and not reason:
         reason, certain = _why_unexplained(tolerances, runs.before, None)
     if reason and not certain:
-        return coarse_steps(
-            runs.dt[-1], reason, smaller=runs.kink is None
-        )  # a kink stays at any step
+        # A kink stays at any step.
+        return coarse_steps(runs.dt[-1], reason, smaller=runs.kink is None)
     if reason:
         finding = Finding.outside(reason, where=runs.where, size=runs.left)
         return replace(finding, unexplained=runs.context.unexplained)
