@@ -39,6 +39,11 @@ _NAMES_BY_UNIT = {
 UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names.split()}
 
 
+def work_of(trajectory: Trajectory) -> float:
+    """Return the integral of sum |effort qd| dt [J]; efforts are constant between samples."""
+    return float(np.abs(joint_work(trajectory)).sum())
+
+
 def joint_work(trajectory: Trajectory) -> Array:
     """Return the work of each joint between samples (k - 1, n) [J]: effort times change of q.
 
@@ -57,9 +62,8 @@ class GeneralFigures(Tally):
 
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion."""
-        work = joint_work(part)
-        self._work += float(np.abs(work).sum())
-        self._net_work += float(work.sum())
+        self._work += work_of(part)
+        self._net_work += float(joint_work(part).sum())
         self._peak_effort = max(self._peak_effort, float(np.abs(part.effort).max(initial=0.0)))
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
