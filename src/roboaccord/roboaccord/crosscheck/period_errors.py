@@ -40,11 +40,6 @@ class RateErrors(NamedTuple):
     euler: Array
     friction: Array
 
-    @property
-    def unexplained(self) -> Array:
-        """Error beyond the twin's and Euler's, which a late command may explain (m,)."""
-        return self.beyond_twin - self.euler
-
     def explained(self, pyramid: float) -> Array:
         """Return the part of `beyond_twin` that time stepping and the engine's friction explain.
 

@@ -174,7 +174,8 @@ def conditions(
     diverged = [(engine, run.divergence) for engine, run in shown.items() if run.divergence]
     notes = [*notes, *sensitive(noise)]
     notes += [because(Code.TEXT, engine=engine, text=why) for engine, why in diverged]
-    notes += [because(Code.TEXT, text=why) for why in [chatter(setup)] if why]
+    if warning := chatter(setup):  # of servos that are unstable at the control period
+        notes.append(because(Code.TEXT, text=warning))
     return {
         "notes": [*notes, *engines.remarks],
         "judged": scenario.duration if scenario.crosscheck.statistics else scenario.judged,
@@ -246,8 +247,7 @@ def conclude(
     """
     spec = case.setup.scenario.crosscheck
     resolution = [*sampled(case), *resolve(case)]
-    findings = excuse(judge_case(case, levels), spec.excuse)
-    findings = explain_findings(case, findings)
+    findings = explain_findings(case, excuse(judge_case(case, levels), spec.excuse))
     if spec.resolution:
         findings = ask_resolution(findings, resolution, spec.resolution, case.setup, case.order)
         findings = excuse(findings, spec.excuse)

@@ -210,7 +210,7 @@ class StepCheck:
         if self._delay is not None or not periods:
             return []
         # Errors by period, delay and rate, of which the squares are summed up for each delay.
-        unexplained = [[errors.rates.unexplained for errors in by_delay] for by_delay in periods]
+        unexplained = [[e.rates.beyond_twin - e.rates.euler for e in errors] for errors in periods]
         sums = np.square(unexplained).sum(axis=(0, 2))
         self._delay = delay = int(np.flatnonzero(sums <= EQUAL_DELAY_RATIO * sums.min())[0])
         self._errors_by_delay = []

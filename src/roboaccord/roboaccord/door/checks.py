@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.level import AnyLevel
     from roboaccord.crosscheck.report import Report
 
-# A function that is called with the name of an engine that is left out, and the reason.
-OnRefused = Callable[[str, AccordError], None]
 TABLE_SUFFIXES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")
 
 
@@ -79,7 +77,7 @@ def crosscheck(
     engines: Sequence[Engine] | None = None,
     settings: Settings | None = None,
     refine: int = 3,
-    refused: OnRefused | None = None,
+    refused: Callable[[str, AccordError], None] | None = None,
     progress: Progress = QUIET,
     changed: bool = False,
     command: str = "",

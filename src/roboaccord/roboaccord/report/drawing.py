@@ -129,12 +129,11 @@ def heat_map(
     # Without interpolation each value is a cell with sharp edges.
     cells: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "none"}
     colours = colormaps["viridis"].with_extremes(bad=EMPTY)
-    cells |= {"extent": extent, "vmin": None if cut is None else 0.0, "vmax": cut}
-    image = axes.imshow(np.asarray(values).T, cmap=colours, **cells)
-    has_more = cut is not None and bool(np.nanmax(values) > cut)
+    scale: dict[str, Any] = {"vmin": None if cut is None else 0.0, "vmax": cut, "cmap": colours}
+    image = axes.imshow(np.asarray(values).T, extent=extent, **cells, **scale)
     # Cuts off the outer halves of the outermost cells.
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    extension = "max" if has_more else "neither"
+    extension = "max" if cut is not None and np.nanmax(values) > cut else "neither"
     bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend=extension)
     bar.outline.set_visible(False)
 

@@ -26,8 +26,7 @@ FACTOR, SPEED_LIMIT, BACKLASH, SPRING = "effort factor", "velocity limit", "back
 # Of a link that carries an unknown body, and of a joint whose brake is on.
 PAYLOAD, BRAKE = "payload", "brake"
 # Quantities of joints, beside OF_JOINTS of engines/deviations.py; all others are of links.
-ENCODERS_AND_DRIVES = (ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING)
-JOINT_QUANTITIES = (*ENCODERS_AND_DRIVES, "axis", "effort offset")
+DRIVE_QUANTITIES = (ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING)
 # Units of sizes by quantity; others are relative to the parameter.
 UNITS = {
     **dict.fromkeys(("centre", "origin"), "m"),
@@ -113,7 +112,8 @@ class Hypothesis(NamedTuple):
     @property
     def element(self) -> str:
         """What `where` names: "joint" or "link"."""
-        return "joint" if self.quantity in (*OF_JOINTS, *JOINT_QUANTITIES) else "link"
+        of_joints = (*OF_JOINTS, *DRIVE_QUANTITIES, "axis", "effort offset")
+        return "joint" if self.quantity in of_joints else "link"
 
     @property
     def component(self) -> str:

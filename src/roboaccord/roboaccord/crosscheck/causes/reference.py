@@ -69,7 +69,7 @@ class ReferenceProblem(TickProblem):
 
     def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a reference with errors of given sizes, and the run with its changed efforts."""
-        # Each error changes the efforts, the tree of links or the scenario.
+        # Each error changes the efforts, the tree of links or the setup.
         effort, setup, tree = run.effort, self.setup, self.setup.tree
         for hypothesis, size in sizes.items():
             is_concerned = np.array([hypothesis.where in (j, EVERY) for j in run.joints], float)
@@ -121,16 +121,21 @@ def problem_and_bound(
         key_prefix: as of `ReferenceProblem`.
     """
     steps = sorted(runs, reverse=True)[-STEPS:]
-    run = runs[steps[-1]]
-    fine, coarse = (make_simulator(setup, physics_step=dt) for dt in (steps[-1], steps[-2:][0]))
-    plain = ReferenceProblem(setup, fine, run, ticks, key_prefix=key_prefix)
-    errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
+    smallest_step = steps[-1]
+    run = runs[smallest_step]
+    reference = make_simulator(setup, physics_step=smallest_step)
+    problem = ReferenceProblem(setup, reference, run, ticks, key_prefix=key_prefix)
+    errors = [replace(problem, run=runs[step]).residuals() for step in steps]
     floor = np.finfo(float).eps * np.maximum(column_sizes(run), 1.0)
     if len(errors) < STEPS:
-        return plain, np.asarray(rms(errors[-1]) + floor)
-    floor = floor + rms(replace(plain, simulator=coarse).residuals() - errors[-1])
+        return problem, np.asarray(rms(errors[-1]) + floor)
+    # The reference's own error: its change with the step.
+    coarser_reference = make_simulator(setup, physics_step=steps[-2])
+    floor = floor + rms(replace(problem, simulator=coarser_reference).residuals() - errors[-1])
+    # What time stepping explains is taken from the residuals, and bounded (extrapolation.py).
     first, last = estimates(errors, order)
-    return replace(plain, rest=errors[-1] - last), np.asarray(SAFETY * rms(last - first) + floor)
+    bound = np.asarray(SAFETY * rms(last - first) + floor)
+    return replace(problem, rest=errors[-1] - last), bound
 
 
 def rms(values: Array) -> Array:

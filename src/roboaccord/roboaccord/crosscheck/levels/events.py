@@ -114,7 +114,6 @@ def check_events(
         reference: events of the reference's own run.
     """
     simulator = make_simulator(setup, engine)
-    is_chaotic = setup.scenario.crosscheck.statistics is not None
     expected = [event for event in reference if matching.is_logged(simulator, run, event)]
     if not run.events and not expected:
         return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
@@ -125,7 +124,7 @@ def check_events(
     # Events of the log, compared with the reference's from the same state.
     differences = [*misplaced_stops(simulator, run)]
     chosen = choose_events(run.events)
-    if is_chaotic:
+    if setup.scenario.crosscheck.statistics is not None:  # a chaotic motion
         chosen = [event for event in chosen if event_key(event)[0] not in LAWS]
         expected = []
     stopped = stop_ticks(simulator, run)

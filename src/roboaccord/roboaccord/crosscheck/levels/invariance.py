@@ -32,15 +32,8 @@ from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck import columns
 from roboaccord.crosscheck.check_case import CheckCase
-from roboaccord.crosscheck.columns import (
-    column_groups,
-    column_names,
-    largest_by_group,
-    scales_of_groups,
-    state_difference,
-    to_columns,
-)
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.twin_comparison import MAX_LOSS, ROUNDING_FACTOR, read_back
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
@@ -193,7 +186,7 @@ def errors_by_move(
         AccordError: where the world cannot be moved so.
     """
     again = replay(make_simulator(setup, moved(engine, move)), run, run.state(0), len(plain))
-    return np.asarray(np.nan_to_num(np.abs(state_difference(plain, again)), nan=np.inf))
+    return np.asarray(np.nan_to_num(np.abs(columns.state_difference(plain, again)), nan=np.inf))
 
 
 def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
@@ -207,15 +200,15 @@ def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pair
     """
     ticks = len(plain)
     steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
-    largest = scales_of_groups(run.at(np.arange(ticks + 1)))
+    largest = columns.scales_of_groups(run.at(np.arange(ticks + 1)))
     lost = np.minimum(read_back(simulator, run, np.arange(ticks)), MAX_LOSS)
     # Changes of an initial state, by group of coordinates (6,).
     sizes = ROUNDING_FACTOR * (steps * ROUNDING * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = perturbed(run.state(0), sign * sizes, seed)
-        errors = np.abs(state_difference(plain, replay(simulator, run, start, ticks)))
-        by_group = np.nan_to_num(largest_by_group(errors), nan=np.inf)
+        errors = np.abs(columns.state_difference(plain, replay(simulator, run, start, ticks)))
+        by_group = np.nan_to_num(columns.largest_by_group(errors), nan=np.inf)
         floor = floor + FLOOR_FACTOR * np.maximum.accumulate(by_group)
     return floor
 
@@ -228,9 +221,9 @@ def largest_change(run: Trajectory, errors: Array, floor: Array) -> MotionChange
         errors: by tick and coordinate (k, 2 n + 12).
         floor: what round-off explains, by tick and group of coordinates (k, 6).
     """
-    floors = np.array([to_columns(row, errors.shape[1]) for row in floor])
+    floors = np.array([columns.to_columns(row, errors.shape[1]) for row in floor])
     tick, column = np.unravel_index(first_largest(errors / floors), errors.shape)
-    quantity, where = column_names(run.joints)[column]
+    quantity, where = columns.column_names(run.joints)[column]
     error, limit = float(errors[tick, column]), float(floors[tick, column])
     return MotionChange(error, limit, quantity, where, float(run.time[tick + 1]))
 
@@ -266,7 +259,7 @@ def perturbed(state: RobotState, sizes: Array, seed: int) -> RobotState:
         seed: of the signs.
     """
     rng = np.random.default_rng(seed)
-    groups = column_groups(len(state.q))
+    groups = columns.column_groups(len(state.q))
     shifts = [size * rng.choice([-1.0, 1.0], len(g)) for size, g in zip(sizes, groups, strict=True)]
     q, qd, position = state.q + shifts[0], state.qd + shifts[1], state.position + shifts[2]
     orientation = quaternion_product(state.orientation, turn_quaternion(shifts[3]))

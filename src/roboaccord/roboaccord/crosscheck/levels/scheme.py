@@ -34,7 +34,7 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
     def judge(self, check: SchemeCheck | NoTwin, tolerances: Tolerances) -> Finding:
         """Return `outside`, with its cause, if a tick differs by more than round-off."""
         if isinstance(check, NoTwin):
-            return Finding.does_not_apply(check.why)
+            return Finding.does_not_apply(because(Code.NO_TWIN, text=check.reason))
         if check.error <= check.floor:
             total = check.judged + check.left_out - check.touching
             return unless_few(Finding.within(), check.judged, total)

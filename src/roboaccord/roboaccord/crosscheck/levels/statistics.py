@@ -23,12 +23,8 @@ from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext, judge_by_twin
 from roboaccord.engines import REFERENCE
-from roboaccord.numerics.statistics import (
-    CONFIDENCE,
-    Statistics,
-    median_difference,
-    share_probability,
-)
+from roboaccord.numerics import statistics
+from roboaccord.numerics.statistics import CONFIDENCE, Statistics
 from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
@@ -179,18 +175,17 @@ def compare_cells(
         spec: figure and allowance of the scenario.
         by_step: change of the median with the physics step, by engine (samples.py).
     """
-    statistics, reference_statistics = cell.statistics, reference.statistics
     allowance = spec.allowance + sum(abs(by_step.get(c.engine, 0.0)) for c in (cell, reference))
     difference, probability, unsettled = None, None, 0.0
-    if cell is not reference and min(statistics.n, reference_statistics.n) > 1:
+    if cell is not reference and min(cell.statistics.n, reference.statistics.n) > 1:
         values, expected = list(cell.values.values()), list(reference.values.values())
-        difference = median_difference(values, expected)
-        probability = share_probability(values, expected)
+        difference = statistics.median_difference(values, expected)
+        probability = statistics.share_probability(values, expected)
         imprecision = allowance + 0.5 * (difference[1] - difference[0])
-        if imprecision > MAX_IMPRECISION * abs(reference_statistics.median):
+        if imprecision > MAX_IMPRECISION * abs(reference.statistics.median):
             unsettled = imprecision
     return StatisticsCheck(
-        **asdict(statistics),
+        **asdict(cell.statistics),
         figure=spec.figure,
         unit=UNITS.get(spec.figure, ""),
         difference=difference,

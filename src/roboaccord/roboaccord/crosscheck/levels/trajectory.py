@@ -19,12 +19,8 @@ from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.extrapolation import coarse_steps, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
-from roboaccord.crosscheck.measures.convergence import (
-    NO_UNCERTAINTY,
-    ConvergenceCheck,
-    check_convergence,
-    floor_of,
-)
+from roboaccord.crosscheck.measures import convergence
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.predictions import HEIGHT, lift_at_start
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
@@ -48,12 +44,12 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if case.chaotic:
             return Seeds()
         tree, runs, name = case.setup.tree, case.runs, case.name
-        floor = floor_of(tree, runs, name)
+        floor = convergence.floor_of(tree, runs, name)
         if name != REFERENCE:
             # Contacts of an engine may lift the robot at its start, which is no error.
             heights = slice(2, 3 * len(tree.links), 3)
             floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT]
-        check = check_convergence(tree, runs, name, case.simulator, floor)
+        check = convergence.check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, context=LevelContext.of(case))
 
@@ -88,7 +84,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             "of": Entry(check.where),
             **{
                 name.replace("_", " "): Entry(1e3 * size, "mm", ".2g")
-                for name, size in vars(check.uncertainty or NO_UNCERTAINTY).items()
+                for name, size in vars(check.uncertainty or convergence.NO_UNCERTAINTY).items()
                 if name != "order"
             },
         }

@@ -21,12 +21,8 @@ import numpy as np
 from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.extrapolation import (
-    STEPS,
-    has_settled,
-    observed_order,
-    remainder_over_time,
-)
+from roboaccord.crosscheck import extrapolation
+from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.runs import Job, Runs
@@ -275,7 +271,7 @@ def _check_errors(
     check = ConvergenceCheck(
         dt=steps,
         error=error,
-        order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
+        order=extrapolation.observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
         expected_order=expected_order,
         floor=largest,
         time=truth.time[:count],
@@ -284,9 +280,9 @@ def _check_errors(
     )
     if len(steps) < STEPS:
         return check
-    remainder = remainder_over_time(errors, expected_order, floor.coordinates)
+    remainder = extrapolation.remainder_over_time(errors, expected_order, floor.coordinates)
     where = name_coordinate(tree, truth.joints, remainder.coordinate)
     since = float(truth.time[remainder.sample])
     check = replace(check, left=remainder.size, bound=remainder.bound, where=where, since=since)
-    settled = has_settled(errors, expected_order)
+    settled = extrapolation.has_settled(errors, expected_order)
     return replace(check, settled=settled, asymptotic=remainder.asymptotic)

@@ -21,7 +21,6 @@ from typing import Annotated, TypeGuard
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -63,11 +62,6 @@ class NoTwin:
     """
 
     reason: str
-
-    @property
-    def why(self) -> Reason:
-        """The reason as a finding states it."""
-        return because(Code.NO_TWIN, text=self.reason)
 
 
 @dataclass(frozen=True)
