@@ -51,8 +51,8 @@ class Entry:
         return to_json(self.value)
 
 
+# The figures of a check, by heading.
 Rows = Mapping[str, Entry]
-"""The figures of a check, by heading."""
 
 
 def listed(names: Sequence[str]) -> Entry:

@@ -30,8 +30,8 @@ from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
+# Levels of a single run, from a bag or live.
 RUN_LEVELS: tuple[AnyLevel, ...] = (RecordedStepLevel(), DriveLevel(), SchemeLevel())
-"""Levels of a single run, from a bag or live."""
 
 
 @dataclass(frozen=True)

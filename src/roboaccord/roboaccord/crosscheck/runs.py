@@ -23,7 +23,7 @@ from roboaccord.crosscheck.links import coordinates, link_centres
 from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
 from roboaccord.numerics.machine import cores
-from roboaccord.run.energy_book import LossMeter, Taken
+from roboaccord.run.energy_book import Losses, LossMeter
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
@@ -86,7 +86,7 @@ class Runs:
 
     by_job: Mapping[Job, Trajectory]
     steps: Sequence[float]
-    taken: Mapping[str, Taken] = field(default_factory=dict)
+    taken: Mapping[str, Losses] = field(default_factory=dict)
     _centres: dict[Job, Array] = field(default_factory=dict, repr=False, compare=False)
 
     def of(self, engine: str) -> dict[float, Trajectory]:
@@ -164,7 +164,7 @@ def twice_or_half(step: float, period: float) -> float:
     return 2 * step if abs(ratio - round(ratio)) < RATIO_ROUND_OFF else step / 2
 
 
-def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Taken]:
+def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Losses]:
     """Run one job of a scenario, given as plain data.
 
     The repetition of a run measures the dissipated energy, where the simulator can.

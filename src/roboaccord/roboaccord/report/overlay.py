@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TIME = "time [s]"  # title of the time axis
 SIX_COLOURS = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")  # of up to six curves
 LEGEND_ROWS = 12  # largest number of names in a column of a legend: as many as a panel is high
-HEIGHT, WIDTH = 2.6, 8.4  # of a panel [inches]: 250 x 806 pixels, three on a screen
+PANEL_HEIGHT, PANEL_WIDTH = 2.6, 8.4  # of a panel [inches]: 250 x 806 pixels, three on a screen
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Overlay:
 
     def figure(self) -> Figure:
         """Draw the panels with Matplotlib, one below the other."""
-        with styled((WIDTH, HEIGHT * len(self.panels) + 0.3)) as figure:
+        with styled((PANEL_WIDTH, PANEL_HEIGHT * len(self.panels) + 0.3)) as figure:
             rows = figure.subplots(nrows=len(self.panels), squeeze=False)[:, 0]
             if len(self.runs) == 1:
                 figure.suptitle(self.runs[0])

@@ -13,8 +13,8 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
+# Figures of a reason, by name.
 Figures = Mapping[str, Any]
-"""Figures of a reason, by name."""
 # Texts by kind of disobedience (crosscheck/levels/drive.py): what happened to an effort.
 KINDS = {
     "lost": "lost",

@@ -121,10 +121,10 @@ class Hypothesis(NamedTuple):
         return AXES[self.quantity][self.axis] if self.quantity in AXES else ""
 
 
+# Components that are fitted together.
 Group = tuple[Hypothesis, ...]
-"""Components that are fitted together."""
+# Sizes of hypotheses, in their units.
 Sizes = Mapping[Hypothesis, float]
-"""Sizes of hypotheses, in their units."""
 
 
 def tested_components(group: Group) -> Group:

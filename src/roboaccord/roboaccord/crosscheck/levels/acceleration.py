@@ -7,7 +7,8 @@ the analytical model; no time stepping is involved. Conformance suites of robots
 (testing/) call both, too.
 
 To compare another property of joints, add a field to `JointProperties` (engines/model.py) and its
-name to JOINT_FIELDS. READ_BACK may be tuned. Names of the checks are keys of summary.json and stay.
+name to JOINT_FIELDS. READ_BACK_STATES may be tuned. Names of the checks are keys of summary.json
+and stay.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 # Number of random states that are set and read back: a wrong sensor shows in each of them.
-READ_BACK = 10
+READ_BACK_STATES = 10
 # Fields of JointProperties that are compared by value; axis and limits have rules of their own.
 JOINT_FIELDS = ("origin", "damping", "friction", "armature")
 
@@ -122,7 +123,7 @@ def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Ite
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
     """Yield differences between a state that is set and the state read back."""
-    for state, _ in draw_states(setup, READ_BACK, setup.scenario.seed):
+    for state, _ in draw_states(setup, READ_BACK_STATES, setup.scenario.seed):
         read = engine.reset(state)
         angle_errors = np.abs(read.q - state.q)
         for joint in np.flatnonzero(angle_errors > ROUND_OFF):

@@ -191,7 +191,8 @@ def compare_event(
         # last two are extrapolated to 2 e2 - e1 at a step of 0, the first two to 2 e1 - e0; the
         # difference of both, 2 e2 - 3 e1 + e0, bounds what time stepping explains.
         values = [getattr(repeated, quantity) for repeated in at_steps]
-        e0, e1, e2 = errors = [value - values[0] + logged - target for value in values]
+        errors = [value - values[0] + logged - target for value in values]
+        e0, e1, e2 = errors
         remainder = abs(2.0 * e2 - e1)
         bound = SAFETY * abs(2.0 * e2 - 3.0 * e1 + e0) + ROUND_OFF * max(abs(target), 1.0)
         if quantity == "time":

@@ -21,7 +21,7 @@ from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
 from roboaccord.crosscheck.measures import convergence
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
-from roboaccord.crosscheck.measures.predictions import HEIGHT, lift_at_start
+from roboaccord.crosscheck.measures.predictions import HEIGHT_COLUMN, lift_at_start
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
@@ -46,9 +46,10 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         tree, runs, name = case.setup.tree, case.runs, case.name
         floor = convergence.floor_of(tree, runs, name)
         if name != REFERENCE:
-            # Contacts of an engine may lift the robot at its start, which is no error.
+            # Contacts of an engine may lift the robot at its start, which is no error. Coordinates
+            # (links.py) begin with x, y and z of each link: every third, from the third on, is z.
             heights = slice(2, 3 * len(tree.links), 3)
-            floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT]
+            floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT_COLUMN]
         check = convergence.check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, context=LevelContext.of(case))

@@ -175,12 +175,12 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     if changed in runs.by_job:
         pairs.append((changed, replace(changed, bit=False)))
     errors = sum(np.abs(runs.coordinates(tree, a) - runs.coordinates(tree, b)) for a, b in pairs)
-    scale = ROUND_OFF * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
+    round_off = ROUND_OFF * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
     distance = sum(
         largest_distance(runs.centres(tree, a) - runs.centres(tree, b)) for a, b in pairs
     )
     distance = np.maximum.accumulate(distance) + ROUND_OFF
-    return Floor(np.maximum.accumulate(errors, axis=0) + scale, distance)
+    return Floor(np.maximum.accumulate(errors, axis=0) + round_off, distance)
 
 
 def check_convergence(
@@ -205,7 +205,8 @@ def check_convergence(
     whole = _check_errors(tree, truth, target, errors, distance, expected_order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
-        end, before = int(kinked[0]) + 1, None
+        end = int(kinked[0]) + 1  # number of samples
+        before = None
         if end > MIN_SAMPLES:
             start = Floor(floor.coordinates[:end], floor.distance[:end])
             early = [error[:end] for error in errors]

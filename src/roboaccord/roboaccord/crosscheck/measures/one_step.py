@@ -31,7 +31,12 @@ from roboaccord.crosscheck.columns import state_difference
 from roboaccord.crosscheck.extrapolation import STEPS, rms
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.measures import predictions as prediction
-from roboaccord.crosscheck.measures.predictions import SAMPLED, Predictions, judged_columns, predict
+from roboaccord.crosscheck.measures.predictions import (
+    MAX_SAMPLED_TICKS,
+    Predictions,
+    judged_columns,
+    predict,
+)
 from roboaccord.crosscheck.restart import restart, simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened, twice_or_half
 from roboaccord.crosscheck.special_ticks import eventful_ticks, kink_ticks, stop_ticks
@@ -155,7 +160,7 @@ def check_free_steps(
     smallest_step = simulators[-1].physics_step
     eventful = eventful_ticks(run, setup.scenario.control_period) | stop_ticks(simulators[0], run)
     free = np.flatnonzero(~(eventful | kink_ticks(simulators[0], run, smallest_step)))
-    sampled = free[evenly_spaced(len(free), SAMPLED)]
+    sampled = free[evenly_spaced(len(free), MAX_SAMPLED_TICKS)]
     # The engine repeats each tick at each step; those with an event at any step are excluded.
     repeated = {
         tick: [restart(simulator, run, tick, tick + 1).run for simulator in simulators]
