@@ -71,19 +71,20 @@ def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged:
         again: of its repetition.
         bit, nudged: of runs from a start that is changed by the last bit, and by START_CHANGE.
     """
-    by_repeating, by_bit, distances = (
+    # Largest distance up to each time (k,) [m]: of the repetition, of the other runs.
+    by_repeating, by_bit, by_nudge = (
         np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
     )
     noise = np.maximum(by_repeating, by_bit)
-    horizon, end = _horizon(noise), _horizon(distances)
-    last = len(distances) - 1 if end is None else end
+    horizon, end = _horizon(noise), _horizon(by_nudge)
+    last = len(by_nudge) - 1 if end is None else end
     elapsed = float(time[last] - time[0])
     # The start is changed by START_CHANGE [rad] on a lever of 1 mm at least.
-    start = max(distances[0], START_CHANGE * HORIZON)
-    diverges = elapsed > 0.0 and distances[last] >= start
+    start = max(by_nudge[0], START_CHANGE * HORIZON)
+    diverges = elapsed > 0.0 and by_nudge[last] >= start
     return Noise(
         floor=float(noise[-1]),
-        rate=float(np.log(distances[last] / start) / elapsed) if diverges else None,
+        rate=float(np.log(by_nudge[last] / start) / elapsed) if diverges else None,
         horizon=None if horizon is None else float(time[horizon]),
     )
 

@@ -82,6 +82,7 @@ class Runs:
         by_job: run of each job.
         steps: physics steps of every simulator, from the largest to the smallest [s].
         taken: energy dissipated since the start in the repeated run, by engine and channel.
+        _centres: of links, by job, as far as they were computed.
     """
 
     by_job: Mapping[Job, Trajectory]

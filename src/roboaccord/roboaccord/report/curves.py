@@ -32,6 +32,7 @@ Figure = dict[str, Json]
 COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}  # of engines
 DEFAULTS = ("#ee7733", "#12a594")  # colours of the default engines, in their order
 SPARE_COLOURS = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")  # colours of other engines
+REFERENCE_LOOK, ENGINE_LOOK = (5, 0.55), (1.8, 1)  # width [px] and opacity of curves, by eye
 # Colours of text, of less important text and lines, of the grid, and of the background.
 INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
 BLUE, RED, GREEN, AMBER = "#3366cc", "#d1495b", "#12a594", "#ffb000"
@@ -69,9 +70,9 @@ def engine_curve(
         engines: names of all engines of the figure.
         x, y: coordinates of the points (k,).
         dash: one of DASHES; "" for a solid line.
-        width: of the line [px]; by default 1.8, and 5 for the reference.
+        width: of the line [px]; by default as REFERENCE_LOOK and ENGINE_LOOK have it.
     """
-    default_width, opacity = (5, 0.55) if engine == REFERENCE else (1.8, 1)
+    default_width, opacity = REFERENCE_LOOK if engine == REFERENCE else ENGINE_LOOK
     style: Figure = {"color": colour_of(engine, engines), "width": width or default_width}
     if dash:
         style["dash"] = dash

@@ -71,7 +71,9 @@ def book_figure(books: Books) -> curves.Figure:
     layout: curves.Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
     data: list[curves.Figure] = []
     for row, (engine, book) in enumerate(books.items()):
-        number, top = str(row + 1) if row else "", 1.0 - row / len(books)
+        number = str(row + 1) if row else ""
+        # Vertical range of the axes, as shares of the figure: 85 % of a row, from its top.
+        top = 1.0 - row / len(books)
         domain = [max(top - 0.85 / len(books), 0.0), top]
         layout[f"yaxis{number}"] = {**curves.axis(f"{engine} [{JOULE}]"), "domain": domain}
         step = curves.stride(len(book.time))
