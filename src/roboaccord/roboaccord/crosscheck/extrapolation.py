@@ -1,8 +1,10 @@
 """Extrapolation of errors to a physics step of 0, and the bound on the remainder there.
 
-Levels that run an engine at several physics steps ask: does the error vanish with the step? With
-runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give an
-estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
+Levels that run an engine at several physics steps ask: does the error vanish with the step? In goes
+the error at each step, out comes a `Remainder`: the error at a step of 0, and a bound on it.
+
+With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give
+an estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
 difference is more than twice the error of the finer one: it bounds what time stepping explains. The
 remainder is the finer estimate of the error, and must be within that bound.
 
@@ -115,6 +117,7 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
     remainders = np.maximum.accumulate(np.abs(finer), axis=0)
     spread = np.maximum.accumulate(np.abs(finer - coarser), axis=0)
     changes = np.maximum.accumulate(np.abs(half - large), axis=0) / (2.0**order - 1.0)
+    # Index of the sample up to which the bound of each sample looks ahead (k,).
     count = len(spread)
     later = np.minimum(np.arange(count) + max(1, round(LOOKAHEAD_SHARE * count)), count - 1)
     largest, ratios = _largest_excess(remainders, spread[later], changes[later], floor)
@@ -165,8 +168,9 @@ def _largest_excess(
     by_share = SAFETY * next_order[:, None] * changes + floor
     certain = (next_order[:, None] <= ASYMPTOTIC_SHARE) & (remainders > np.maximum(bound, by_share))
     # The largest ratio of remainder to bound, of certain excesses if there are any.
-    ratio = remainders / np.maximum(bound, np.finfo(float).tiny)
-    ratios = np.where(certain, ratio, 0.0) if certain.any() else ratio
+    ratios = remainders / np.maximum(bound, np.finfo(float).tiny)
+    if certain.any():
+        ratios = np.where(certain, ratios, 0.0)
     sample, coordinate = map(int, np.unravel_index(first_largest(ratios), ratios.shape))
     size = float(remainders[sample, coordinate])
     allowed = float(bound[sample, coordinate])

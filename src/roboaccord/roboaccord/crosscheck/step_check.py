@@ -186,7 +186,8 @@ class StepCheck:
             self._refused = self._refused or why
             self.left_out += 1
             return []
-        # Leave out periods with an event or a joint at its stop; no scheme places these.
+        # Leave out periods with an event or a joint at its stop: no scheme places these within a
+        # step. A chaotic motion has joints at their stops; Gazebo's magnets yield a little.
         has_event = has_event or any(events for _, events in compared)
         self._periods_near_event = 2 if has_event else max(self._periods_near_event - 1, 0)
         by_delay = [errors for errors, _ in compared]

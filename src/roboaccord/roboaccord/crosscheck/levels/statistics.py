@@ -45,15 +45,18 @@ class StatisticsCheck(Statistics):
             (bootstrap); None for the reference itself, and with too few runs.
         share_probability: probability of chance alone making the shares of runs above 0 differ as
             much; None as above.
-        by_step: change of the median from twice the physics step to the step; where the control
-            period does not allow that, twice the change from the step to half of it.
-        allowance: largest allowed difference of medians.
+        by_step: effect of the physics step on the median: its change from twice the step to the
+            step; where the control period does not allow that, twice the change from the step to
+            half of it.
+        allowance: largest allowed difference of medians: the scenario's, and the effects of the
+            step in engine and reference.
         unsettled: imprecision of the difference (allowance plus half the interval) where it is too
             large to judge by; else 0.
         failures: reason why a run has no value, by seed.
         diverged: whether one of these runs diverged to infinity.
         loop: smallest real part of an eigenvalue of the sampled control loop, from
-            `linearise_loop`; None where it is not known.
+            `linearise_loop` of samples.py: below -1 joints oscillate with growing amplitude, up to
+            their stops. None where it is not known.
         context: checks of other levels on which the judgement depends.
     """
 
@@ -71,10 +74,7 @@ class StatisticsCheck(Statistics):
 
     @property
     def drives_to_stops(self) -> bool:
-        """Whether the control loop drives joints from stop to stop, and no run diverges.
-
-        It does if its map over a control period has an eigenvalue below -1; see `linearise_loop`.
-        """
+        """Whether the control loop drives joints from stop to stop, and no run diverges."""
         return self.loop is not None and self.loop < -1.0 and not self.diverged
 
 
@@ -124,17 +124,21 @@ class StatisticsLevel(Level[StatisticsCheck]):
 
 
 def judge_seeds(check: StatisticsCheck) -> Finding:
-    """Judge statistics by themselves, without the checks of other levels."""
-    finding = _compare_seeds(check)
+    """Judge statistics by themselves, without the checks of other levels.
+
+    Where joints are driven from stop to stop, a figure that is outside is not judged.
+    """
+    finding = _judge_figure(check)
     if finding.outcome != Outcome.OUTSIDE or not check.drives_to_stops:
         return finding
     return Finding.not_judged(*finding.reasons, because(Code.THROWN, loop=check.loop))
 
 
-def _compare_seeds(check: StatisticsCheck) -> Finding:
-    """Judge a figure; an engine must give a value for every seed.
+def _judge_figure(check: StatisticsCheck) -> Finding:
+    """Judge a figure by its values, shares above 0 and medians, in that order.
 
-    A run that diverges decides nothing: its physics step may be the reason.
+    An engine must give a value for every seed. A run that diverges decides nothing: its physics
+    step may be the reason.
     """
     figures = {"figure": check.figure, "unit": check.unit}
     if check.failures:
@@ -146,9 +150,9 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
         return Finding.outside(why, quantity=check.figure)
     if check.difference is None:
         return Finding.not_judged(because(Code.FEW_RUNS, **figures))
-    chance = check.share_probability
-    if chance is not None and chance < 1.0 - CONFIDENCE:
-        why = because(Code.SHARES, **figures, positive=check.positive, probability=chance)
+    probability = check.share_probability
+    if probability is not None and probability < 1.0 - CONFIDENCE:
+        why = because(Code.SHARES, **figures, positive=check.positive, probability=probability)
         return Finding.outside(why, quantity=check.figure)
     if check.unsettled:
         return Finding.not_judged(because(Code.UNSETTLED, **figures, precision=check.unsettled))
