@@ -115,7 +115,7 @@ class EnergyParts:
             a check, or none where nothing was compared; and in which parts a joint is stopped,
             which no twin simulates (p,).
         """
-        # With seed 0 nothing is rounded.
+        # The twin, by seed 0, and twins whose numbers are changed by one rounding each.
         specs = [twin_of(engine, seed) for seed in (0, *ROUNDING_SEEDS)]
         twin, *rounded_twins = (make_simulator(self.setup, spec) for spec in specs)
         rests, stopped = self._repeated_rests(twin, parts)
@@ -156,7 +156,8 @@ class EnergyParts:
             errors = np.minimum(errors, 0.0)
         floor = self._floor()
         remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
-        by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))  # change with the step
+        # What the steps change in all, which an excess that is not settled must exceed.
+        by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
         is_settled = remainder.asymptotic and has_settled([*errors], order or 1)
         time, length = self._span(chosen[remainder.sample])
         bound = remainder.bound if order else max(remainder.bound, by_steps + floor)
