@@ -33,8 +33,7 @@ class Restart(NamedTuple):
 
 def restart(simulator: Simulator, run: Trajectory, first: int, last: int) -> Restart:
     """Simulate a run again from sample `first` to sample `last`, under the recorded commands."""
-    states = [simulator.reset(run.state(first))]
-    commands, events = [], list[Event]()
+    states, commands, events = [simulator.reset(run.state(first))], [], list[Event]()
     simulator.take_losses()  # drop those of the motion before
     lost: dict[str, float] = {}
     for i in range(first, last):

@@ -43,7 +43,7 @@ from roboaccord.scenario.setup import Setup
 # twin slow: its steps then add a twentieth of the time.
 TWIN_INTERVAL = 20
 # Longest delay of a command if the simulation does not wait [control periods]: 0.2 s at 1 kHz, the
-# delay that run/pace.py makes up for (SLACK).
+# delay that run/pace.py makes up for (LONGEST_DELAY).
 MAX_UNPACED_DELAY = 200
 # Sum of squared errors, over the smallest one, up to which a delay explains as much.
 EQUAL_DELAY_RATIO = 2.0
@@ -57,6 +57,9 @@ ESTIMATION_PERIODS = 200
 class StepCheck:
     """Compare control periods with the reference, one by one as they come.
 
+    The caller passes events by `note_events` and periods to `compare`, calls `choose_delay` at the
+    end of the run, and reads `verdict` or `checks` at any time.
+
     Args:
         setup: robot and scenario.
         engine, version: of the run, as a bag or `/R/scenario` states.
@@ -65,7 +68,7 @@ class StepCheck:
         transport: of the run; in Gazebo it states with what the robot touches the ground.
 
     Attributes:
-        left_out, skipped: numbers of periods, as of `RecordedStep`.
+        compared, left_out, skipped: numbers of periods, as of `RecordedStep`.
     """
 
     def __init__(
@@ -94,6 +97,11 @@ class StepCheck:
         """Robot and scenario as the reference has them, with the joints that have failed."""
         return self._reference.setup
 
+    @property
+    def compared(self) -> int:
+        """Number of control periods that were compared."""
+        return self._sums.periods
+
     def note_events(self, events: Sequence[Event]) -> None:
         """Note events of the run, before the period in which they happened is compared."""
         self._event_times = sorted([*self._event_times, *(event.time for event in events)])
@@ -102,11 +110,8 @@ class StepCheck:
             self._reference.add_faults(unforeseen)
             self._drive.add_faults(unforeseen)
         twin = self._reference.twin
-        if (
-            self._engine == GAZEBO
-            and twin
-            and any(event.kind in HOLDING_EVENTS for event in events)
-        ):
+        is_held = any(event.kind in HOLDING_EVENTS for event in events)
+        if self._engine == GAZEBO and twin and is_held:
             twin.stop(HELD)
 
     def _is_foreseen(self, fault: Fault) -> bool:
@@ -176,7 +181,7 @@ class StepCheck:
             errors of the newly compared states, as `compare` returns them.
         """
         # Compare with the reference, and with the twin if it is due and no event is near.
-        is_due = (self._sums.periods + len(self._errors_by_delay)) % TWIN_INTERVAL == 0
+        is_due = (self.compared + len(self._errors_by_delay)) % TWIN_INTERVAL == 0
         with_twin = (is_due or not self._reference.has_contacts) and not self._periods_near_event
         compare = self._reference.compare
         try:
@@ -232,7 +237,7 @@ class StepCheck:
 
     def checks(self, ticks: int = 0) -> dict[str, Any]:
         """Return the checks so far by level, of a run with at least `ticks` control periods."""
-        total = max(self._sums.periods + self.left_out + self.skipped, ticks)
+        total = max(self.compared + self.left_out + self.skipped, ticks)
         checks: dict[str, Any] = {"one_step": self._one_step_check(total)}
         if (drive := self._drive.check()).judged:
             checks["drive"] = drive
@@ -265,7 +270,7 @@ class StepCheck:
         rates.sort(key=lambda rate: rate.share / rate.allowed(tolerance), reverse=True)
         return RecordedStep(
             ticks=total,
-            compared=self._sums.periods,
+            compared=self.compared,
             left_out=self.left_out,
             skipped=self.skipped,
             delay=self._delay or 0,

@@ -8,7 +8,6 @@ same figure with Matplotlib, and the suffix of the file decides which one is wri
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,7 +103,7 @@ class Overlay:
                 count = len(axes.get_legend_handles_labels()[0])
                 if count > 1 or len(self.runs) > 1:  # a single curve is named by the title
                     beside_axes: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-                    columns = math.ceil(count / LEGEND_ROWS)
+                    columns = 1 + (count - 1) // LEGEND_ROWS
                     axes.legend(**beside_axes, ncols=columns, fontsize="small")
         return figure
 

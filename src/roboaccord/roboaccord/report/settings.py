@@ -91,8 +91,11 @@ def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
     except AccordError:  # the controller is not installed
         keys = []
     # Without the robot, the scenario as the bag has it, which has no units.
-    settings = [(k.key, k.value, k.unit) for k in keys] or [*_flat(run.run.scenario)]
-    yield from (setting for setting in settings if setting[0] != "description")
+    # Without the robot, the scenario as the bag has it, which has no units.
+    settings = [(entry.key, entry.value, entry.unit) for entry in keys]
+    for setting in settings or _flat(run.run.scenario):
+        if setting[0] != "description":
+            yield setting
 
 
 def _flat(data: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str, str]]:

@@ -73,8 +73,9 @@ def check_energy(
     # order of convergence.
     if is_twin(scheme) and engine.simulator:
         judged_by_twin = parts.choose(np.flatnonzero(is_free))
-        twin_checks, stopped = parts.compare_with_twin(engine, judged_by_twin)
-        checks += twin_checks
+        twin_check, stopped = parts.compare_twin(engine, judged_by_twin)
+        if twin_check:
+            checks.append(twin_check)
         is_free[judged_by_twin[stopped]] = False
     elif is_free.any():
         order = min(RULE_ORDER, simulators[0].order) if setup.contact is None else 1

@@ -104,7 +104,7 @@ class EnergyParts:
         """Rest of each part in the recorded run (p,) [J]."""
         return np.diff(self.book.rest)
 
-    def compare_with_twin(self, engine: EngineSpec, parts: Index) -> tuple[list[EnergyCheck], Mask]:
+    def compare_twin(self, engine: EngineSpec, parts: Index) -> tuple[EnergyCheck | None, Mask]:
         """Compare the rests of parts with those of the engine's twin.
 
         Args:
@@ -112,8 +112,8 @@ class EnergyParts:
             parts: indices (p,).
 
         Returns:
-            a check, or none where nothing was compared; and in which parts a joint is stopped,
-            which no twin simulates (p,).
+            the check, None where nothing was compared; and in which parts a joint is stopped, which
+            no twin simulates (p,).
         """
         # The twin, by seed 0, and twins whose numbers are changed by one rounding each.
         specs = [twin_of(engine, seed) for seed in (0, *ROUNDING_SEEDS)]
@@ -121,7 +121,7 @@ class EnergyParts:
         rests, stopped = self._repeated_rests(twin, parts)
         parts, rests = parts[~stopped], rests[~stopped]
         if not len(parts):
-            return [], stopped
+            return None, stopped
         # Round-off: by twins with changed numbers, and by setting the engine's states.
         sampled = slice(None, None, NOISE_INTERVAL)
         rounded_rests = (self._repeated_rests(t, parts[sampled])[0] for t in rounded_twins)
@@ -134,7 +134,7 @@ class EnergyParts:
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
         check = EnergyCheck(left, bound, worst, time, length, sure=True, step=step, twin=True)
-        return [check], stopped
+        return check, stopped
 
     def check_convergence(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None

@@ -238,14 +238,13 @@ def _predict_runs(
         predictions by physics step, the largest first; and the rms of the reference's own error,
         by a run at another step, with the lift of the engine's contacts (n + 12,).
     """
-    smallest_step = min(runs)
+    smallest_step, finest_run = min(runs.items())
     reference = make_simulator(tightened(setup), physics_step=smallest_step)
     predictions = {step: predict(reference, runs[step], ticks) for step in sorted(runs)[::-1]}
     other_step = twice_or_half(smallest_step, setup.scenario.control_period)
     other_reference = make_simulator(setup, physics_step=other_step)
-    floor = prediction.measure_floor(
-        other_reference, runs[smallest_step], predictions[smallest_step], ticks
-    )
+    finest = predictions[smallest_step]
+    floor = prediction.measure_floor(other_reference, finest_run, finest, ticks)
     return predictions, floor + prediction.lift_at_start(setup, engine)
 
 
