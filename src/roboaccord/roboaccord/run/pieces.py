@@ -68,7 +68,7 @@ def run_pieces(
         numbered_results = on_workers(client, function, calls, threads)
     else:
         workers = min(workers or cores(), len(calls))
-        numbered_results = run_here(function, calls, threads, workers)
+        numbered_results = _run_here(function, calls, threads, workers)
     results = dict[int, T]()
     for i, result in numbered_results:
         results[i] = result
@@ -104,7 +104,7 @@ def on_cluster(address: str) -> Iterator[None]:
         client.close()
 
 
-def run_here(
+def _run_here(
     function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool, workers: int
 ) -> Iterator[tuple[int, T]]:
     """Yield number and result of pieces that run on this machine."""
