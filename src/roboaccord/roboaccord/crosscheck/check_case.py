@@ -71,7 +71,7 @@ class CheckCase:
     @property
     def again(self) -> Trajectory:
         """A repetition of that run, from the same start, which also measured the losses."""
-        return self.runs.shown(self.name, again=True)
+        return self.runs.shown(self.name, repeated=True)
 
     @property
     def by_step(self) -> Mapping[float, Trajectory]:

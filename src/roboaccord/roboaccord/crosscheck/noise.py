@@ -56,24 +56,23 @@ def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise
     noise_by_name = {}
     for name in names:
         job = Job(name, runs.steps[0])
-        variants = [Job(name, runs.steps[0], **{flag: True}) for flag in NOISE_FLAGS]
-        centres = (runs.centres(tree, variant) for variant in (job, *variants))
-        noise_by_name[name] = measure_noise(runs.by_job[job].time, *centres)
+        variants = (Job(name, runs.steps[0], **{flag: True}) for flag in NOISE_FLAGS)
+        centres = [runs.centres(tree, variant) for variant in (job, *variants)]
+        noise_by_name[name] = measure_noise(runs.by_job[job].time, centres)
     return noise_by_name
 
 
-def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged: Array) -> Noise:
-    """Return the noise of a run by links' centres (k, links, 3) [m].
+def measure_noise(time: Array, centres: Sequence[Array]) -> Noise:
+    """Return the noise of a run, by its distance from runs that differ from it by little.
 
     Args:
         time: of the samples (k,) [s].
-        centres: of the run.
-        again: of its repetition.
-        bit, nudged: of runs from a start that is changed by the last bit, and by START_CHANGE.
+        centres: of links (k, links, 3) [m], in the run, in its repetition, and in runs from a start
+            that is changed by the last bit, and by START_CHANGE.
     """
-    # Largest distance up to each time (k,) [m]: of the repetition, of the other runs.
+    # Largest distance up to each time (k,) [m], of each other run.
     by_repeating, by_bit, by_nudge = (
-        np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
+        np.maximum.accumulate(largest_distance(other - centres[0])) for other in centres[1:]
     )
     noise = np.maximum(by_repeating, by_bit)
     horizon, end = _horizon(noise), _horizon(by_nudge)

@@ -30,7 +30,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-NOISE_FLAGS = ("again", "bit", "nudged")  # flags of runs that show the effect of round-off
+NOISE_FLAGS = ("repeated", "last_bit", "nudged")  # flags of runs that show the effect of round-off
 # Change of a start [rad or m]: far above round-off (1e-16), and small in any motion.
 START_CHANGE = 1e-9
 # Distance of a ratio of times from a whole number that counts as round-off (1e-16 times the ratio).
@@ -61,16 +61,16 @@ class Job:
         engine: name.
         dt: physics step [s].
         fine: whether a reference whose steps follow from a tolerance has a tighter one.
-        bit: whether the last bit of one start value is changed, which shows round-off.
-        again: whether it repeats another run, which shows whether runs are reproducible.
+        last_bit: whether the last bit of one start value is changed, which shows round-off.
+        repeated: whether it repeats another run, which shows whether runs are reproducible.
         nudged: whether one start value is changed by START_CHANGE, to show how fast they diverge.
     """
 
     engine: str
     dt: float
     fine: bool = False
-    bit: bool = False
-    again: bool = False
+    last_bit: bool = False
+    repeated: bool = False
     nudged: bool = False
 
 
@@ -144,7 +144,7 @@ def run_jobs(
         samples = spec.statistics.seeds * len(order) * 2  # physics steps
     else:
         # The converged reference, and the same from another start, for its round-off.
-        jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
+        jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, last_bit=bit) for bit in (False, True)]
     jobs = [job for job in jobs if job not in done_before.by_job]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": scenario.judged}
@@ -178,7 +178,7 @@ def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Tr
         setup = tightened(setup)
     simulator = make_simulator(setup, engine)
     meter = LossMeter(simulator)
-    if job.again and simulator.channels:
+    if job.repeated and simulator.channels:
         simulator.meter()
     trajectory = simulate(
         simulator=simulator,
@@ -187,7 +187,7 @@ def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Tr
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
-        observers=[meter] if job.again and simulator.channels else (),
+        observers=[meter] if job.repeated and simulator.channels else (),
     )
     return job, trajectory, meter.taken
 
@@ -212,9 +212,9 @@ def start_of(job: Job, state: RobotState) -> RobotState:
     The value is the first joint's angle; without joints, the height of the base. A value below 1 is
     changed by the last bit of 1: a smaller change would vanish as soon as the value has grown.
     """
-    if not (job.bit or job.nudged):
+    if not (job.last_bit or job.nudged):
         return state
-    return nudged(state, None if job.bit else START_CHANGE)
+    return nudged(state, None if job.last_bit else START_CHANGE)
 
 
 def nudged(state: RobotState, size: float | None = START_CHANGE) -> RobotState:

@@ -110,8 +110,8 @@ class TwinTicks:
         is_measured = self._measured < MAX_MEASURED_TICKS and self._over_floor(error).max() > 1.0
         if self._comparison and is_measured:
             self._measured += 1
-            tick = [before, replace(after, effort=command.effort)]
-            run = Trajectory.from_states(self._joints, tick)
+            end = replace(after, effort=command.effort)
+            run = Trajectory.from_states(self._joints, [before, end])
             floor = self._comparison.floor(run, FIRST_TICK, FIRST_TICK)
             self._floor = np.maximum(self._floor, floor)
         is_larger = np.abs(error) > self._largest

@@ -170,10 +170,10 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     changed, and by the engine's run from such a start, where there is one.
     """
     truth, coarse = runs.truth, Job(REFERENCE, runs.steps[-1])
-    pairs = [(coarse, truth), (replace(truth, bit=True), truth)]
-    changed = Job(engine, runs.steps[0], bit=True)
+    pairs = [(coarse, truth), (replace(truth, last_bit=True), truth)]
+    changed = Job(engine, runs.steps[0], last_bit=True)
     if changed in runs.by_job:
-        pairs.append((changed, replace(changed, bit=False)))
+        pairs.append((changed, replace(changed, last_bit=False)))
     errors = sum(np.abs(runs.coordinates(tree, a) - runs.coordinates(tree, b)) for a, b in pairs)
     round_off = ROUND_OFF * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
     distance = sum(
