@@ -12,7 +12,8 @@ scheme that treats some forces one way and some the other lies between [Hairer, 
 1993, II.1]. Where the engine has a twin, the twin makes the error of the scheme itself, and the
 difference from it is judged.
 
-FINER and MAGNET_YIELD may be tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
+STEP_RATIO and MAGNET_YIELD may be tuned; test_recorded (snake) has verdicts of sound and of wrong
+runs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 SOMETHING_TOUCHES = "something touches, and only the contact solver knows the forces"
 # Ratio of the physics step to that over which accelerations are differences: the error of such a
 # difference, of first order, is then an eighth of what it estimates.
-FINER = 8
+STEP_RATIO = 8
 # Share of the friction force by which a corner of a friction pyramid exceeds its cone.
 PYRAMID = np.sqrt(2.0) - 1.0
 # Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.4 of it was measured.
@@ -69,13 +70,14 @@ class PeriodReference:
         # The reference, and the same at a small step, which shows accelerations; not needed for an
         # engine without an error of Euler's step, nor for a robot that moves without forces.
         self._reference = make_simulator(setup)
-        rest = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
+        at_start = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
+        is_kinematic = at_start is None
         has_no_euler_error = engine == REFERENCE or "(rk4)" in version or self.has_contacts
-        self._small_step = setup.scenario.physics_step / FINER
-        self._fine = None if has_no_euler_error or rest is None else self._make_fine()
+        self._small_step = setup.scenario.physics_step / STEP_RATIO
+        self._fine = None if has_no_euler_error or is_kinematic else self._make_fine()
         self.twin = self._make_twin()
         has_friction = setup.force_law is not None or setup.contact is not None
-        slides = engine == GAZEBO and has_friction and not self.has_contacts and rest is not None
+        slides = engine == GAZEBO and has_friction and not self.has_contacts and not is_kinematic
         self.pyramid = PYRAMID if slides else 0.0
 
     def _make_fine(self) -> Simulator:
@@ -131,10 +133,11 @@ class PeriodReference:
             euler = 0.5 * self.setup.scenario.physics_step * (b - a)
         # Effect of friction: change of the rates, less that without contact and friction.
         if from_twin is None and self.pyramid and self._touches():
-            friction = change - self._period * self._unhindered(before, command.effort)
+            friction = change - self._period * self._free_acceleration(before, command.effort)
         errors = RateErrors(error, beyond_twin, change, recorded_change, euler, friction)
-        position = predicted.q - after.q
-        return PeriodErrors(before, after, command, errors, position, from_twin), events
+        return PeriodErrors(
+            before, after, command, errors, predicted.q - after.q, from_twin
+        ), events
 
     def yields_at_rest(self, errors: PeriodErrors) -> bool:
         """Return whether magnets hold the reference at rest where Gazebo's yield a little."""
@@ -180,7 +183,7 @@ class PeriodReference:
         events += fine.take_events()
         return (rates(after) - rates(start)) / self._small_step
 
-    def _unhindered(self, state: RobotState, effort: Array) -> Array:
+    def _free_acceleration(self, state: RobotState, effort: Array) -> Array:
         """Return the acceleration without contact and friction (m,) [rad/s^2]."""
         acceleration = self._reference.acceleration(state, effort)
         assert acceleration is not None
