@@ -68,16 +68,18 @@ class PeriodReference:
         self.setup = setup
         self._period = setup.scenario.control_period
         # The reference, and the same at a small step, which shows accelerations; not needed for an
-        # engine without an error of Euler's step, nor for a robot that moves without forces.
+        # engine without an error of Euler's step, nor for a robot that moves without forces, which
+        # has no acceleration at the start.
         self._reference = make_simulator(setup)
         at_start = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
-        is_kinematic = at_start is None
         has_no_euler_error = engine == REFERENCE or "(rk4)" in version or self.has_contacts
         self._small_step = setup.scenario.physics_step / STEP_RATIO
-        self._fine = None if has_no_euler_error or is_kinematic else self._make_fine()
+        self._fine = None if has_no_euler_error or at_start is None else self._make_fine()
         self.twin = self._make_twin()
         has_friction = setup.force_law is not None or setup.contact is not None
-        slides = engine == GAZEBO and has_friction and not self.has_contacts and not is_kinematic
+        slides = (
+            engine == GAZEBO and has_friction and not self.has_contacts and at_start is not None
+        )
         self.pyramid = PYRAMID if slides else 0.0
 
     def _make_fine(self) -> Simulator:
@@ -135,9 +137,8 @@ class PeriodReference:
         if from_twin is None and self.pyramid and self._touches():
             friction = change - self._period * self._free_acceleration(before, command.effort)
         errors = RateErrors(error, beyond_twin, change, recorded_change, euler, friction)
-        return PeriodErrors(
-            before, after, command, errors, predicted.q - after.q, from_twin
-        ), events
+        position = predicted.q - after.q
+        return PeriodErrors(before, after, command, errors, position, from_twin), events
 
     def yields_at_rest(self, errors: PeriodErrors) -> bool:
         """Return whether magnets hold the reference at rest where Gazebo's yield a little."""
