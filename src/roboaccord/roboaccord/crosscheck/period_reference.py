@@ -71,15 +71,13 @@ class PeriodReference:
         # engine without an error of Euler's step, nor for a robot that moves without forces, which
         # has no acceleration at the start.
         self._reference = make_simulator(setup)
-        at_start = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
+        initial = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
         has_no_euler_error = engine == REFERENCE or "(rk4)" in version or self.has_contacts
         self._small_step = setup.scenario.physics_step / STEP_RATIO
-        self._fine = None if has_no_euler_error or at_start is None else self._make_fine()
+        self._fine = None if has_no_euler_error or initial is None else self._make_fine()
         self.twin = self._make_twin()
         has_friction = setup.force_law is not None or setup.contact is not None
-        slides = (
-            engine == GAZEBO and has_friction and not self.has_contacts and at_start is not None
-        )
+        slides = engine == GAZEBO and has_friction and not self.has_contacts and initial is not None
         self.pyramid = PYRAMID if slides else 0.0
 
     def _make_fine(self) -> Simulator:
