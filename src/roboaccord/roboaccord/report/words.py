@@ -215,7 +215,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
     Code.LARGEST_ERROR: "largest error beyond what time stepping explains",
     Code.OUR_EQUATIONS: "its equations of motion are ours",
-    # Logs (roboaccord_files).
+    # Logs of motions that were recorded elsewhere.
     Code.LOG_NOISE: "noise: {size:.2g} rad or m of {where} is {share:.2g%} of what the efforts do "
     "in windows of {window} steps, more than {most:g%}",
     Code.LOG_EFFORT_NOISE: "noise: that of the efforts may make {share:.2g%}",
