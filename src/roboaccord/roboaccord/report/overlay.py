@@ -263,8 +263,8 @@ def overview(runs: Sequence[RunSignals]) -> list[Panel]:
     if points:
         names = [f"{points[0]}.{axis}" for axis in "xyz"]
         spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
-        x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))
-        panels.append(against(runs, x, y))
+        first, second = sorted(np.argsort([-span for span in spans], kind="stable")[:2].tolist())
+        panels.append(against(runs, names[first], names[second]))
     joints = runs[0].motion.joints
     panels += over_time(runs, [f"{joints[i]}.q" for i in curves.drawn_joints(len(joints))])
     return panels + over_time(runs, ["com.speed"])

@@ -107,7 +107,7 @@ def on_cluster(address: str) -> Iterator[None]:
 def _run_here(
     function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool, workers: int
 ) -> Iterator[tuple[int, T]]:
-    """Yield number and result of pieces that run on this machine."""
+    """Yield number and result of pieces that run on this machine, as they are done."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 

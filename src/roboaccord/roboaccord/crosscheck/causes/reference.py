@@ -69,7 +69,8 @@ class ReferenceProblem(TickProblem):
 
     def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a reference with errors of given sizes, and the run with its changed efforts."""
-        # Each error changes the efforts, the tree of links or the setup.
+        # Each error changes the efforts, the tree of links or the setup: of an error of a gear or a
+        # damper the effort of the joint is that of the motor times the gear, less the damping.
         effort, setup, tree = run.effort, self.setup, self.setup.tree
         for hypothesis, size in sizes.items():
             is_concerned = np.array([hypothesis.where in (j, EVERY) for j in run.joints], float)
