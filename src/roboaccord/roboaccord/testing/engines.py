@@ -95,7 +95,10 @@ class EngineConformance:
         return self._simulator(replace(robots.model_of(robot), options=options, **changes))
 
     def _simulator(self, model: EngineModel) -> EngineSimulator:
-        """Return the engine's simulator of a model; skip the test if it is not installed."""
+        """Return the engine's simulator of a model; skip the test if it is not installed.
+
+        `look` of a specification returns `Available`, or `Missing` with the reason.
+        """
         availability = spec(self.engine).look()
         if isinstance(availability, Missing):
             pytest.skip(availability.reason)

@@ -109,6 +109,7 @@ def random_states(robot: str) -> list[tuple[RobotState, Array]]:
     for _ in range(STATE_COUNT):
         q, qd = rng.uniform(-CART_STOP, CART_STOP, 2), rng.normal(size=2)
         state = RobotState(0.0, q, qd, ZERO_EFFORTS)
+        # KINDS of the description package has the kinds of bases by name.
         position, orientation, twist = KINDS[base_of(robot)].draw(state, rng)
         state = replace(state, position=position, orientation=orientation, twist=twist)
         states.append((state, rng.normal(size=2)))

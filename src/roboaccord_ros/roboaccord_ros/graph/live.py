@@ -44,9 +44,9 @@ def warm_up(check: StepCheck) -> None:
     with suppress(AccordError):  # the robot at rest may end its run, which the real one need not
         for _ in range(WARM_UP_PERIODS):
             after = simulator.step(command, period)
-            check.take(before, after, command=command)
+            check.compare(before, after, command=command)
             before = after
-        check.settle()
+        check.choose_delay()
         check.verdict()
 
 
@@ -134,7 +134,7 @@ class LiveSteps:
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Add events, among them those of switches."""
-        self.check.note(events)
+        self.check.note_events(events)
         for event in events:
             self._switches.add(event)
 
@@ -168,13 +168,13 @@ class LiveSteps:
                 continue
             efforts = vectors[EFFORTS]
             command = None if efforts is None else Command(efforts)
-            errors = self.check.take(before, after, vectors[WRENCH], vectors[TWIST], command)
+            errors = self.check.compare(before, after, vectors[WRENCH], vectors[TWIST], command)
             yield LiveStep(before, after, errors, bool(self._vector_topics))
 
     def end_run(self) -> Sequence[RobotState]:
         """Skip the states that wait; return the errors that are known only now."""
         self.check.skipped += max(len(self._states) - 1, 0)
-        return self.check.settle()
+        return self.check.choose_delay()
 
     def _begin_run(self) -> None:
         """Begin a run, with a new check."""

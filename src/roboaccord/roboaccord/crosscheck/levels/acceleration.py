@@ -7,7 +7,8 @@ the analytical model; no time stepping is involved. Conformance suites of robots
 (testing/) call both, too.
 
 To compare another property of joints, add a field to `JointProperties` (engines/model.py) and its
-name to JOINT_FIELDS. READ_BACK may be tuned. Names of the checks are keys of summary.json and stay.
+name to JOINT_FIELDS. READ_BACK_STATES may be tuned. Names of the checks are keys of summary.json
+and stay.
 """
 
 from __future__ import annotations
@@ -21,27 +22,20 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.results import Quantity, unit_of
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.ticks import ROUND_OFF
+from roboaccord.engines import differences
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.differences import (
-    Difference,
-    compare_axis,
-    compare_limits,
-    compare_link,
-    compare_mass,
-    compare_value,
-    relative_at,
-)
+from roboaccord.engines.differences import Difference, compare_value
 from roboaccord.engines.model import WORLD, JointProperties, Properties, intended_properties
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 # Number of random states that are set and read back: a wrong sensor shows in each of them.
-READ_BACK = 10
+READ_BACK_STATES = 10
 # Fields of JointProperties that are compared by value; axis and limits have rules of their own.
 JOINT_FIELDS = ("origin", "damping", "friction", "armature")
 
@@ -75,12 +69,12 @@ def check_model(
     expected.pop(WORLD, None)
     actual.pop(WORLD, None)
     # Collect comparisons of all properties, each with its error and the allowed one.
-    differences = [*_masses(expected, actual, tolerance), *_effort_limits(reference, engine)]
+    compared = [*_masses(expected, actual, tolerance), *_effort_limits(reference, engine)]
     for part in engine_parts(engine):
-        differences += _properties(intended_properties(part.intended), part.properties())
-    differences += _read_back(setup, engine)
+        compared += _properties(intended_properties(part.intended), part.properties())
+    compared += _read_back(setup, engine)
     # Keep the first excess of each quantity and place, masses first, then by size.
-    unique = {(d.quantity, d.where): d for d in reversed(differences) if d.error > d.allowed}
+    unique = {(d.quantity, d.where): d for d in reversed(compared) if d.error > d.allowed}
     named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.error))
     merged = tuple(_merge(named, len(actual), len(engine.joints)))
     return ModelCheck(sum(actual.values()), sum(expected.values()), merged)
@@ -93,7 +87,7 @@ def _masses(
     for name in {**expected, **actual}:
         masses = expected.get(name, 0.0), actual.get(name, 0.0)
         if any(masses):
-            yield compare_mass(name, *masses, tolerance)
+            yield differences.compare_mass(name, *masses, tolerance)
 
 
 def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Difference]:
@@ -108,7 +102,7 @@ def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Differen
 def _properties(expected: Properties, actual: Properties) -> Iterator[Difference]:
     """Yield comparisons of links, joints and gravity; a missing joint is a difference."""
     for name, link in expected.links.items():
-        yield from compare_link(name, link, actual.links.get(name), ROUND_OFF)
+        yield from differences.compare_link(name, link, actual.links.get(name), ROUND_OFF)
     for name, joint in expected.joints.items():
         if name in actual.joints:
             yield from _joint(name, joint, actual.joints[name])
@@ -120,8 +114,8 @@ def _properties(expected: Properties, actual: Properties) -> Iterator[Difference
 
 def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Iterator[Difference]:
     """Yield comparisons of a joint: axis, limits and JOINT_FIELDS."""
-    yield compare_axis(name, expected.axis, actual.axis, ROUND_OFF)
-    yield compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
+    yield differences.compare_axis(name, expected.axis, actual.axis, ROUND_OFF)
+    yield differences.compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
     for field in JOINT_FIELDS:
         values = getattr(expected, field), getattr(actual, field)
         yield compare_value(field, name, *values, ROUND_OFF, unit=unit_of(JointProperties, field))
@@ -129,7 +123,7 @@ def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Ite
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
     """Yield differences between a state that is set and the state read back."""
-    for state, _ in draw_states(setup, READ_BACK, setup.scenario.seed):
+    for state, _ in draw_states(setup, READ_BACK_STATES, setup.scenario.seed):
         read = engine.reset(state)
         angle_errors = np.abs(read.q - state.q)
         for joint in np.flatnonzero(angle_errors > ROUND_OFF):
@@ -153,15 +147,15 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
                 yield Difference("sensor", name, float(error), ROUND_OFF, how)
 
 
-def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
+def _merge(excesses: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
     """Yield differences; equal ones of every link or every joint become a single one.
 
     Args:
-        differences: beyond what is allowed.
+        excesses: differences beyond what is allowed.
         links, joints: numbers of them.
     """
     by_text: dict[tuple[str, str], list[Difference]] = {}  # by quantity and wording
-    for difference in differences:
+    for difference in excesses:
         how = str(difference.how.to_json())
         by_text.setdefault((difference.quantity, how), []).append(difference)
     for (quantity, _), equal_differences in by_text.items():
@@ -225,7 +219,7 @@ def check_acceleration(
 
 def relative(values: Array, expected: Array) -> float:
     """Return the largest difference over the largest expected value; infinite for NaN."""
-    return relative_at(values, expected)[0]
+    return differences.relative_at(values, expected)[0]
 
 
 class AccelerationLevel(Level[AccelerationCheck]):

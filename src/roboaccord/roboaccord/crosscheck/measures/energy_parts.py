@@ -104,7 +104,7 @@ class EnergyParts:
         """Rest of each part in the recorded run (p,) [J]."""
         return np.diff(self.book.rest)
 
-    def compare_with_twin(self, engine: EngineSpec, parts: Index) -> tuple[list[EnergyCheck], Mask]:
+    def compare_twin(self, engine: EngineSpec, parts: Index) -> tuple[EnergyCheck | None, Mask]:
         """Compare the rests of parts with those of the engine's twin.
 
         Args:
@@ -112,16 +112,16 @@ class EnergyParts:
             parts: indices (p,).
 
         Returns:
-            a check, or none where nothing was compared; and in which parts a joint is stopped,
-            which no twin simulates (p,).
+            the check, None where nothing was compared; and in which parts a joint is stopped, which
+            no twin simulates (p,).
         """
-        # With seed 0 nothing is rounded.
+        # The twin, by seed 0, and twins whose numbers are changed by one rounding each.
         specs = [twin_of(engine, seed) for seed in (0, *ROUNDING_SEEDS)]
         twin, *rounded_twins = (make_simulator(self.setup, spec) for spec in specs)
         rests, stopped = self._repeated_rests(twin, parts)
         parts, rests = parts[~stopped], rests[~stopped]
         if not len(parts):
-            return [], stopped
+            return None, stopped
         # Round-off: by twins with changed numbers, and by setting the engine's states.
         sampled = slice(None, None, NOISE_INTERVAL)
         rounded_rests = (self._repeated_rests(t, parts[sampled])[0] for t in rounded_twins)
@@ -134,7 +134,7 @@ class EnergyParts:
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
         check = EnergyCheck(left, bound, worst, time, length, sure=True, step=step, twin=True)
-        return [check], stopped
+        return check, stopped
 
     def check_convergence(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None
@@ -156,7 +156,8 @@ class EnergyParts:
             errors = np.minimum(errors, 0.0)
         floor = self._floor()
         remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
-        by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))  # change with the step
+        # What the steps change in all, which an excess that is not settled must exceed.
+        by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
         is_settled = remainder.asymptotic and has_settled([*errors], order or 1)
         time, length = self._span(chosen[remainder.sample])
         bound = remainder.bound if order else max(remainder.bound, by_steps + floor)

@@ -77,6 +77,7 @@ def check_event_ticks(
     exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
     own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
     period = setup.scenario.control_period
+    # Weights of the columns in norms: positions count as rates, over a period.
     scales = to_columns(np.where(IS_POSITION, 1.0 / period, 1.0), exact.shape[1])
     resolved = norm(own_errors * scales) <= MAX_REFERENCE_ERROR * norm(exact * scales)
     if not resolved.any():
@@ -90,9 +91,9 @@ def check_event_ticks(
     # Limit at a step of 0 by the last two steps (order 1), over what changes with the step, the
     # reference's own error and round-off.
     limits = 2.0 * errors[-1] - errors[-2]
-    changes = sum(norm(np.diff(errors, axis=0)[i] * scales) for i in range(2))
-    scale = ROUND_OFF * norm(scales * column_sizes(run)[None])
-    excess = norm(limits * scales) / (SAFETY * (changes + norm(own_errors * scales)) + scale)
+    changes = sum(norm(change * scales) for change in np.diff(errors, axis=0))
+    round_off = ROUND_OFF * norm(scales * column_sizes(run)[None])
+    excess = norm(limits * scales) / (SAFETY * (changes + norm(own_errors * scales)) + round_off)
     # The tick with the median ratio.
     middle = descending(-excess)[len(excess) // 2]
     quantity, where = column_names(run.joints)[first_largest(np.abs(limits[middle] * scales))]

@@ -1,10 +1,14 @@
 """An engine's twin, and how much of a difference from it is round-off.
 
 The twin is a simulation of our equations of motion with the engine's scheme and physics step, so
-only round-off may separate them in a control period (tick). Round-off is measured: by twins all of
-whose numbers are changed by one rounding, and by what the engine loses of a state that is set and
-read back. ROUNDING_FACTOR and MAX_LOSS are the tolerance of levels `scheme`, `energy`
-and `invariance`, and stay: larger ones hide errors, with smaller ones sound engines fail
+only round-off may separate them in a control period (tick). The floor is the difference that
+round-off explains. It is measured: by twins all of whose numbers are changed by one rounding, by
+what the engine loses of a state that is set and read back, and by the angles by which it misreads
+the orientations of joints. Floors are by group of coordinates (6,), in the order of columns.py:
+positions and rates of the joints; position, orientation, linear and angular velocity of the base.
+
+ROUNDING_FACTOR and MAX_LOSS are the tolerance of levels `scheme`, `energy` and `invariance`, and
+stay: larger ones hide errors, with smaller ones sound engines fail
 (test_a_sound_engine_is_far_within_its_floor). ROUNDING_SEEDS may be tuned, and costs time.
 """
 
@@ -43,7 +47,8 @@ class TwinComparison:
     Args:
         setup: robot and scenario, as the twin has them.
         engine: to compare.
-        misread: errors of the joints' zero positions in the engine (n,) [rad].
+        misread: largest errors of the joints' zero positions in the engine (n,) [rad], by the
+            round-off of the angles that it reads from a file.
         twin: simulator of our equations under the engine's scheme.
     """
 
@@ -55,6 +60,8 @@ class TwinComparison:
     @classmethod
     def of(cls, setup: Setup, engine: EngineSpec) -> TwinComparison:
         """Return the comparison of an engine with its twin.
+
+        `EngineSpec.case` of engines/spec.py gives setup and engine as the twin has them.
 
         Raises:
             AccordError: if it has none, stating why.
@@ -71,10 +78,10 @@ class TwinComparison:
 
     def round_off(self, run: Trajectory, ticks: Index) -> Array:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
-        plain, _ = predict_ticks(self.twin, run, ticks)
-        sizes = [ROUNDING * scales_of_groups(run)]
-        for rounded in self._rounded_twins:
-            errors = state_difference(plain, predict_ticks(rounded, run, ticks)[0])
+        ends, _ = predict_ticks(self.twin, run, ticks)
+        sizes = [ROUNDING * scales_of_groups(run)]  # at least one rounding of each group
+        for rounded_twin in self._rounded_twins:
+            errors = state_difference(ends, predict_ticks(rounded_twin, run, ticks)[0])
             sizes.append(largest_by_group(np.abs(errors)).max(axis=0))
         return np.asarray(ROUNDING_FACTOR * np.max(sizes, axis=0))
 
@@ -90,6 +97,8 @@ class TwinComparison:
             run: of the engine.
             ticks: at which round-off is measured.
             read: ticks whose states the engine sets and reads back.
+
+        The loss of a state that is read back counts up to MAX_LOSS: more is an error of the engine.
         """
         floor = self.round_off(run, ticks)
         if self.misread.any():
@@ -120,10 +129,11 @@ def effect_of_misreading(twin: Simulator, run: Trajectory, ticks: Index, angles:
         ticks: indices.
         angles: errors of the zero positions (n,) [rad].
     """
-    total, plain = np.zeros(6), predict_ticks(twin, run, ticks)[0]
+    total, ends = np.zeros(6), predict_ticks(twin, run, ticks)[0]
+    # One joint after the other is turned, and the end of each tick with it.
     for offset in np.diag(angles)[angles > 0.0]:
-        turned, _ = predict_ticks(twin, replace(run, q=run.q + offset), ticks)
-        errors = state_difference(replace(plain, q=plain.q + offset), turned)
+        turned_ends, _ = predict_ticks(twin, replace(run, q=run.q + offset), ticks)
+        errors = state_difference(replace(ends, q=ends.q + offset), turned_ends)
         total += largest_by_group(np.abs(errors)).max(axis=0)
     return total
 
