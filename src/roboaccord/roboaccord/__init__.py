@@ -13,9 +13,9 @@ which connect results with the printers of `cli` and `report`, as `contract` may
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
@@ -54,10 +54,9 @@ sys.modules[__name__].__class__ = FrontDoor
 
 def _imported_when_called(path: str) -> Callable[..., Any]:
     """Return a function that imports and calls the function at `module:function`."""
-    module, _, name = path.partition(":")
 
     def call(*arguments: object) -> Any:
-        return getattr(importlib.import_module(module), name)(*arguments)
+        return resolve_name(path)(*arguments)
 
     return call
 

@@ -68,7 +68,7 @@ def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
     return cli.complete_bag(incomplete) if is_bag else cli.complete_scenario(ctx, incomplete)
 
 
-@VIEW.guard
+@VIEW.check_arguments
 def view(
     what: Subject | Recording,
     *others: Recording,

@@ -118,7 +118,7 @@ class Content:
             for channel in scan.channels.values():
                 schema = scan.schemas.get(channel.schema_id)
                 kinds[channel.topic] = schema.name if schema else ""
-            custom.update(custom_data(scan.of_rosbag2))
+            custom.update(custom_data(scan.rosbag2_metadata))
         in_yaml = custom_data(read_metadata(bag)) if bag.is_dir() else {}
         hashes = frozenset(data["sha256"] for data in (custom, in_yaml) if "sha256" in data)
         return cls(bag, messages, numbers, kinds, custom, hashes, tuple(scans))
@@ -227,8 +227,8 @@ class Content:
         """Return the messages of one of our topics since the last jump back in time, or to 0."""
         topic = f"{self.namespace}/{name}"
         states = self.find_topic(names.STATES)
-        stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]
-        # Indices of joint states that are earlier than the one before, or at time 0.
+        stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]  # (s, ns)
+        # Indices of joint states that are earlier than the one before, or than 1 ns.
         jumps = [i for i in range(1, len(stamps)) if stamps[i] < max(stamps[i - 1], (0, 1))]
         first_number = self.numbers[states][jumps[-1]] if jumps else 0
         numbers = self.numbers.get(topic, [])
@@ -288,6 +288,7 @@ class Content:
 
     def base(self, state_times: Array) -> BaseMotion:
         """Return the motion of the base at the times of the joint states [s]."""
+        # Rows (time, position, orientation, twist).
         rows = rows_since_reset(self.decode(names.ODOMETRY, OdometryCodec().decode), self.bag)
         times = np.array([row[0] for row in rows])
         values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, BASE_NUMBERS)

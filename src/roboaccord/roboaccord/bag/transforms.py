@@ -49,8 +49,9 @@ class TransformCodec:
         size = len(writer.data) - len(HEADER)
         self._words = np.ndarray((size // 4,), "<u4", writer.data, len(HEADER))
         self._numbers = np.ndarray((size // 8,), "<f8", writer.data, len(HEADER))
-        self._seconds = np.array(stamp_indices, dtype=np.intp)  # nanoseconds are one behind
-        self._poses = np.add.outer(np.array(pose_indices, dtype=np.intp), np.arange(_NUMBERS))
+        self._seconds = np.array(stamp_indices, dtype=np.intp)  # (k,); nanoseconds follow
+        pose_starts = np.array(pose_indices, dtype=np.intp)
+        self._poses = pose_starts[:, None] + np.arange(_NUMBERS)  # (k, 7)
 
     def encode(self, time: float, poses: Array) -> bytes:
         """Return the message of poses (k, 7) at a time [s]."""
@@ -71,10 +72,10 @@ class RobotTransforms:
     """
 
     def __init__(self, tree: Tree, joints: Sequence[str], prefix: str = "") -> None:
-        column = {name: i for i, name in enumerate(joints)}
-        moving = [joint for joint in tree.moving if joint.name in column]
+        joints = list(joints)
+        moving = [joint for joint in tree.moving if joint.name in joints]
         fixed = [joint for joint in tree.joints if joint not in moving]
-        self._columns = np.array([column[joint.name] for joint in moving], dtype=np.intp)
+        self._columns = np.array([joints.index(joint.name) for joint in moving], dtype=np.intp)
         self._zero_poses = _zero_poses(moving)  # of the joints at position 0 (n, 7)
         # A prismatic joint moves along its axis in the parent's frame (n, 3), and does not turn.
         is_prismatic = np.array([joint.kind == "prismatic" for joint in moving], dtype=bool)

@@ -31,6 +31,8 @@ def unzstd(data: bytes, largest_size: int) -> bytes:
 def unpack(compression: str, data: bytes, size: int) -> bytes:
     """Return a decompressed chunk, of at most one byte more than the size that it states.
 
+    The further byte tells the caller, who compares the sizes, that the chunk is larger.
+
     Args:
         compression: one of COMPRESSIONS.
         data: compressed content.

@@ -21,11 +21,12 @@ from roboaccord.cdr import wire
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
-# Counts of the numbers in a nav_msgs/Odometry: pose (3 + 4), twist (3 + 3), and the covariance of
-# each (6 x 6).
-_POSE, _TWIST, _COVARIANCE = 7, 6, 36
-_ODOMETRY = _POSE + _COVARIANCE + _TWIST + _COVARIANCE
-_TWIST_SLICE = slice(_POSE + _COVARIANCE, _POSE + _COVARIANCE + _TWIST)
+# The numbers of a nav_msgs/Odometry: position (3), orientation (4), their covariance (6 x 6), twist
+# (6) and its covariance (6 x 6).
+_COVARIANCE_COUNT = 36
+_ODOMETRY_COUNT = 7 + _COVARIANCE_COUNT + 6 + _COVARIANCE_COUNT
+_POSITION, _ORIENTATION = slice(0, 3), slice(3, 7)
+_TWIST = slice(7 + _COVARIANCE_COUNT, 7 + _COVARIANCE_COUNT + 6)
 TRUE = "/true"  # suffix to the name of a joint whose encoder has failed, for its true values
 
 
@@ -63,6 +64,7 @@ class JointStateCodec:
             writer.count(count)
             starts.append(writer.doubles(count))
         self._buffer = writer.data
+        # Views of the numbers in the buffer (n,).
         self._q, self._qd, self._effort = (wire.doubles_in(self._buffer, s, count) for s in starts)
         self._start = starts[0]
         self._fixed = wire.FixedBytes(writer, self._start)
@@ -171,19 +173,17 @@ class OdometryCodec:
         writer = wire.CdrWriter()
         writer.string(frame_id)
         writer.string(child_frame_id)
-        self._start = writer.doubles(_ODOMETRY)
+        self._start = writer.doubles(_ODOMETRY_COUNT)
         self._buffer = writer.data
         self._fixed = wire.FixedBytes(writer, self._start)
-        numbers = wire.doubles_in(self._buffer, self._start, _ODOMETRY)
-        self._position, self._orientation = numbers[:3], numbers[3:_POSE]
-        self._twist = numbers[_TWIST_SLICE]
+        self._numbers = wire.doubles_in(self._buffer, self._start, _ODOMETRY_COUNT)
 
     def encode(self, state: RobotState) -> bytes:
         """Return pose and twist of a state as message bytes."""
         wire.stamp_into(self._buffer, state.time)
-        self._position[:] = state.position
-        self._orientation[:] = state.orientation
-        self._twist[:] = state.twist
+        self._numbers[_POSITION] = state.position
+        self._numbers[_ORIENTATION] = state.orientation
+        self._numbers[_TWIST] = state.twist
         return bytes(self._buffer)
 
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
@@ -194,14 +194,15 @@ class OdometryCodec:
         """
         if self._fixed.are_in(data):
             time = wire.unstamp(*wire.STAMP.unpack_from(data, wire.STAMP_AT))
-            numbers = np.frombuffer(data, wire.DOUBLE, _ODOMETRY, self._start)
+            numbers = np.frombuffer(data, wire.DOUBLE, _ODOMETRY_COUNT, self._start)
         else:
             reader = wire.CdrReader(data, "Odometry")
             time = reader.time()
             reader.string()
             reader.string()
-            numbers = reader.doubles(_ODOMETRY)
-        return time, numbers[:3].copy(), numbers[3:_POSE].copy(), numbers[_TWIST_SLICE].copy()
+            numbers = reader.doubles(_ODOMETRY_COUNT)
+        position, orientation = numbers[_POSITION].copy(), numbers[_ORIENTATION].copy()
+        return time, position, orientation, numbers[_TWIST].copy()
 
 
 class EffortCodec:

@@ -48,7 +48,7 @@ def screen_shown(screen: Dashboard) -> Iterator[None]:
             with Live(
                 get_renderable=screen.table,
                 console=Screen(file=err),
-                refresh_per_second=8,  # Hz
+                refresh_per_second=8,  # Hz: faster than a person reads figures
                 screen=True,
                 redirect_stdout=False,
                 redirect_stderr=False,

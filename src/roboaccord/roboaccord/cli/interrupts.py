@@ -18,7 +18,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from types import FrameType
 from typing import NoReturn
 
@@ -30,7 +29,7 @@ from roboaccord.contract.errors import Terminated
 RAISE_AGAIN = 0.01
 # s after SIGTERM at which the process ends itself: 0.4 s later than the supervising process of
 # start.py, if there is one, kills it, which is ample time for that signal to arrive.
-FORCED_END = GRACE + 0.4
+FORCED_END = GRACE + 0.4  # GRACE: s from a signal until the supervising process kills
 
 
 @contextmanager
@@ -87,15 +86,15 @@ def signals_handled() -> Iterator[list[signal.Signals]]:
 def _report_unraisable(lost: sys.UnraisableHookArgs) -> None:
     """Raise an interrupt again, by a timer, that Python drops in a callback or destructor."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
-        signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))  # a timer raises it again
+        error_class = type(lost.exc_value)  # KeyboardInterrupt, or Terminated
+
+        def raise_again(*_: object) -> NoReturn:
+            raise error_class
+
+        signal.signal(signal.SIGALRM, raise_again)
         signal.setitimer(signal.ITIMER_REAL, RAISE_AGAIN)
     elif not RECEIVED:
         sys.__unraisablehook__(lost)
-
-
-def _raise(error_class: type[BaseException], *_: int | FrameType | None) -> NoReturn:
-    """Raise an error of a class; the arguments of a signal handler are ignored."""
-    raise error_class
 
 
 def _report_thread_error(error: threading.ExceptHookArgs) -> None:

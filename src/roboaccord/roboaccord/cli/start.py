@@ -71,8 +71,8 @@ def main() -> NoReturn:
 
 def supervise(child: int) -> int:
     """Supervise a child until it ends; return the exit status of the command."""
-    # Number of the first signal, and time of the monotonic clock at which the child is killed [s].
-    received, kill_time = 0, math.inf
+    received = 0  # number of the first signal
+    kill_time = math.inf  # time of the monotonic clock at which the child is killed [s]
     while (code := _reap(child)) is None:
         wait_time = min(kill_time - time.monotonic(), LONGEST_WAIT)
         info = signal.sigtimedwait(AWAITED, max(0.0, wait_time))

@@ -172,7 +172,7 @@ class RealTime(Observer):
         """Wait until the state is due, and show it."""
         now = time.monotonic()
         simulated_before, wall_before = self._factor_times
-        if not simulated_before:  # at the first tick kernels are compiled
+        if not simulated_before:  # the first ticks, at which kernels are compiled, do not count
             self._factor_times = (state.time, now)
             self._pace.restart()
         else:

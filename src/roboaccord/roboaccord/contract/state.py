@@ -23,9 +23,10 @@ from roboaccord.contract.results import Quantity
 from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
-# Defaults, which are shared and therefore read-only: position [m], quaternion of no rotation, twist
-# [m/s, rad/s].
-ORIGIN, IDENTITY, NO_TWIST = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(6)
+# Defaults, which are shared and therefore read-only.
+ORIGIN = np.zeros(3)  # [m]
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])  # quaternion x y z w of no rotation
+NO_TWIST = np.zeros(6)  # [m/s, rad/s]
 for _array in (ORIGIN, IDENTITY, NO_TWIST):
     _array.setflags(write=False)
 STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")  # hashed, in this order
@@ -72,7 +73,8 @@ class RobotState:
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (such as a magnet) by name.
-        encoders: (index of the joint, angle, rate) that each failed encoder reports.
+        encoders: (index of the joint, angle [rad], rate [rad/s]) that each failed encoder reports;
+            `q` and `qd` are the true values.
     """
 
     time: float
@@ -98,7 +100,10 @@ class RobotState:
             object.__setattr__(self, "switches", MappingProxyType(dict(self.switches)))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # By the constructor: a mapping proxy cannot be pickled, and arrays come back writable.
+        """Return how a copy in another process is made: by the constructor.
+
+        A mapping proxy cannot be pickled, and arrays come back writable.
+        """
         arrays = (getattr(self, name) for name in STATE_ARRAYS)
         return RobotState, (self.time, *arrays, dict(self.switches), self.encoders)
 

@@ -109,11 +109,9 @@ class Trajectory(Drawn):
         if commands:
             commanded = np.array([states[0].effort, *(c.effort for c in commands)])
             # A command without a switch leaves it as it is.
+            answers = [*zip(states[1:], commands)]  # each state after a command, and the command
             for name, is_on in switches.items():
-                later = (
-                    command.switches.get(name, state.switches[name])
-                    for state, command in zip(states[1:], commands)
-                )
+                later = [c.switches.get(name, s.switches[name]) for s, c in answers]
                 wished[name] = np.array([is_on, *later])
         return cls(
             tuple(joints),

@@ -58,10 +58,12 @@ class Watch:
         self._old_handler: Any = None  # of SIGNAL, if that is the main thread
 
     def __enter__(self) -> Watch:
+        """Begin to watch, and return the watch."""
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop watching."""
         self.stop()
 
     def start(self) -> None:
