@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import logging
-import struct
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,10 +35,10 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.rows import BASE_NUMBERS, decode_padded, interpolate_base, rows_since_reset
 from roboaccord.cdr.codecs import TRUE, JointStateCodec, OdometryCodec, read_joint_state
 from roboaccord.cdr.messages import decode_events, decode_string
+from roboaccord.cdr.wire import STAMP, STAMP_AT
 from roboaccord.contract import IDENTITY, AccordError, Array, Event
 from roboaccord.contract.checks import ROUND_OFF
 
-_STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
 MAX_NUMBER = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -227,7 +226,7 @@ class Content:
         """Return the messages of one of our topics since the last jump back in time, or to 0."""
         topic = f"{self.namespace}/{name}"
         states = self.find_topic(names.STATES)
-        stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]  # (s, ns)
+        stamps = [STAMP.unpack_from(data, STAMP_AT) for data in self.raw(states)]  # (s, ns)
         # Indices of joint states that are earlier than the one before, or than 1 ns.
         jumps = [i for i in range(1, len(stamps)) if stamps[i] < max(stamps[i - 1], (0, 1))]
         first_number = self.numbers[states][jumps[-1]] if jumps else 0

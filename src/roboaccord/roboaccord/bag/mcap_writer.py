@@ -44,7 +44,8 @@ _CRC = struct.Struct("<I")  # checksum, CRC-32
 _INDEX_HEAD = struct.Struct("<BQHI")
 # Content of the footer: offsets in the file of the summary and of its own index, and checksum.
 _FOOTER = struct.Struct("<QQI")
-Message = tuple[Connection, int, bytes | memoryview]  # connection, time [ns] and data
+# Topic as rosbags knows it, time [ns] and data of a message that is to be written.
+NewMessage = tuple[Connection, int, bytes | memoryview]
 
 
 def _record(record: Header | Chunk | ChunkIndex) -> bytearray:
@@ -95,7 +96,7 @@ class FastMcapWriter(McapWriter):
         """Append a message to the pending chunk."""
         self.write_all([(connection, timestamp, data)])
 
-    def write_all(self, messages: Iterable[Message]) -> None:
+    def write_all(self, messages: Iterable[NewMessage]) -> None:
         """Append messages to the pending chunk; one that is full is written, and the next begun."""
         opcode = int(Opcode.MESSAGE)
         fixed_length = _MESSAGE_HEAD.size - RECORD.size  # of a record's content, without the data

@@ -140,7 +140,7 @@ class McapScan:
                     raise DamageError("a record cannot be read") from None
             self.complete = records.ended
         except DamageError as damage:
-            self.damage = f"at byte {records.at}: {damage}"
+            self.damage = f"at byte {records.offset}: {damage}"
 
     def _read_record(self, records: Frames, opcode: int, content: bytes) -> Iterator[Message]:
         """Yield the messages of a top-level record, and store what else it states."""

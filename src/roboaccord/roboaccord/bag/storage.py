@@ -24,7 +24,7 @@ from rosbags import interfaces as rosbag
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.metadata import dump_qos_v9
 
-from roboaccord.bag.mcap_writer import FastMcapWriter, Message
+from roboaccord.bag.mcap_writer import FastMcapWriter, NewMessage
 from roboaccord.bag.topics import Topic
 from roboaccord.bag.typestore import typestore
 from roboaccord.contract import drafting, writing
@@ -58,7 +58,7 @@ class RunWriter(Writer):
     STORAGE_PLUGINS: Mapping[StoragePlugin, Any] = {StoragePlugin.MCAP: FastMcapWriter}
     storage: Any  # a FastMcapWriter while the bag is open
 
-    def write_all(self, messages: Sequence[Message]) -> None:
+    def write_all(self, messages: Sequence[NewMessage]) -> None:
         """Append messages, whose topics must have been added."""
         self.storage.write_all(messages)
         # What metadata.yaml will state: number of messages by topic, first and last time [ns].

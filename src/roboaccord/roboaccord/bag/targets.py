@@ -41,7 +41,6 @@ def encode_target(
     pairs = [(getattr(target, name), getattr(before, name)) for name in _JOINT_FIELDS]
     if not all(_are_equal(*pair) for pair in pairs):
         writer = CdrWriter(time)
-        writer.string("")
         writer.strings(joints)
         for values, _ in pairs:
             writer.count(0 if values is None else len(values))

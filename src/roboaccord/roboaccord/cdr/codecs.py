@@ -33,9 +33,8 @@ TRUE = "/true"  # suffix to the name of a joint whose encoder has failed, for it
 def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
     """Return time [s], names, positions, velocities and efforts of any JointState, unchanged."""
     reader = wire.CdrReader(data, "JointState")
-    time = reader.time()
-    reader.string()
-    return time, reader.strings(), reader.sequence(), reader.sequence(), reader.sequence()
+    time, names = reader.header(), reader.strings()
+    return time, names, reader.sequence(), reader.sequence(), reader.sequence()
 
 
 class JointStateCodec:
@@ -56,8 +55,7 @@ class JointStateCodec:
         self.joints = tuple(joints)
         count = len(self.joints)
         # The template, with the offsets of positions, velocities and efforts.
-        writer = wire.CdrWriter()
-        writer.string(frame_id)
+        writer = wire.CdrWriter(frame_id=frame_id)
         writer.strings(self.joints)
         starts = []
         for _ in range(3):
@@ -170,8 +168,7 @@ class OdometryCodec:
     """
 
     def __init__(self, frame_id: str = "odom", child_frame_id: str = "base_link") -> None:
-        writer = wire.CdrWriter()
-        writer.string(frame_id)
+        writer = wire.CdrWriter(frame_id=frame_id)
         writer.string(child_frame_id)
         self._start = writer.doubles(_ODOMETRY_COUNT)
         self._buffer = writer.data
@@ -197,9 +194,8 @@ class OdometryCodec:
             numbers = np.frombuffer(data, wire.DOUBLE, _ODOMETRY_COUNT, self._start)
         else:
             reader = wire.CdrReader(data, "Odometry")
-            time = reader.time()
-            reader.string()
-            reader.string()
+            time = reader.header()
+            reader.string()  # child frame
             numbers = reader.doubles(_ODOMETRY_COUNT)
         position, orientation = numbers[_POSITION].copy(), numbers[_ORIENTATION].copy()
         return time, position, orientation, numbers[_TWIST].copy()
@@ -215,7 +211,6 @@ class EffortCodec:
     def __init__(self, joints: Sequence[str]) -> None:
         self.joints = tuple(joints)
         writer = wire.CdrWriter()
-        writer.string("")
         writer.strings(self.joints)
         writer.count(1)
         for _ in ("positions", "velocities", "accelerations"):
@@ -249,8 +244,7 @@ class EffortCodec:
         """Return time and efforts of a message of another layout."""
         kind = "JointTrajectory"
         reader = wire.CdrReader(data, kind)
-        time = reader.time()
-        reader.string()
+        time = reader.header()
         names = reader.strings()
         order = wire.indices_of(self.joints, names, kind)
         for name in names:

@@ -26,8 +26,8 @@ from roboaccord.description.solids import Surface
 NAMESPACE = "contacts"  # of the markers of contacts
 ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker in visualization_msgs
 ADD, DELETE_ALL = 0, 3  # actions of a marker in visualization_msgs
-# [m] Diameter of the sphere: twice that of the arrow's shaft, so that it is visible around it.
-SPHERE_DIAMETER = 0.012
+# [m] Diameters of the sphere: twice that of the arrow's shaft, so that it is visible around it.
+SPHERE_SIZE = np.full(3, 0.012)
 # [m] Arrow: diameters of shaft and head, length of the head. By eye, for robots of 0.1 to 2 m.
 ARROW_SIZE = np.array([0.006, 0.014, 0.02])
 # [m/N] Length of an arrow per force: 10 cm for the weight of 5 kg.
@@ -70,8 +70,7 @@ def decode_bool(data: bytes) -> bool:
 
 def encode_wrench(time: float, wrench: Array, frame_id: str = "odom") -> bytes:
     """Return force and torque (6,) [N, N m] at a time [s] as geometry_msgs/msg/WrenchStamped."""
-    writer = CdrWriter(time)
-    writer.string(frame_id)
+    writer = CdrWriter(time, frame_id)
     writer.align(8)
     return bytes(writer.data) + np.asarray(wrench, DOUBLE).tobytes()
 
@@ -79,9 +78,7 @@ def encode_wrench(time: float, wrench: Array, frame_id: str = "odom") -> bytes:
 def decode_wrench(data: bytes) -> tuple[float, Array]:
     """Return time [s], and force and torque (6,) [N, N m], of a WrenchStamped."""
     reader = CdrReader(data, "WrenchStamped")
-    time = reader.time()
-    reader.string()
-    return time, reader.doubles(6)
+    return reader.header(), reader.doubles(6)
 
 
 class Status(NamedTuple):
@@ -97,7 +94,6 @@ class Status(NamedTuple):
 def encode_statuses(time: float, statuses: Sequence[Status]) -> bytes:
     """Return statuses at a time [s] as diagnostic_msgs/msg/DiagnosticArray."""
     writer = CdrWriter(time)
-    writer.string("")
     writer.count(len(statuses))
     for name, message, hardware_id, values, level in statuses:
         writer.data += bytes([level])
@@ -117,8 +113,7 @@ def decode_statuses(data: bytes) -> tuple[float, list[Status]]:
         AccordError: if it is cut off.
     """
     reader = CdrReader(data, "DiagnosticArray")
-    time = reader.time()
-    reader.string()
+    time = reader.header()
     statuses = []
     for _ in range(reader.count()):
         level = reader.raw(1)[0]
@@ -182,8 +177,7 @@ def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str
     writer.count(1 + 2 * len(contacts))
     _write_marker(writer, time, frame_id, _Marker(0, ARROW, action=DELETE_ALL))
     for i, contact in enumerate(contacts):
-        size = np.full(3, SPHERE_DIAMETER)
-        sphere = _Marker(2 * i, SPHERE, position=contact.position, scale=size, colour=RED)
+        sphere = _Marker(2 * i, SPHERE, position=contact.position, scale=SPHERE_SIZE, colour=RED)
         _write_marker(writer, time, frame_id, sphere)
         points = contact_arrow(contact)
         arrow = _Marker(2 * i + 1, ARROW, scale=ARROW_SIZE, colour=ORANGE, points=points)

@@ -43,20 +43,25 @@ def stamp_into(buffer: bytearray, time: float) -> None:
 
 
 class CdrWriter:
-    """Writer of a message, item by item, from the time stamp on.
+    """Writer of a message that begins with a std_msgs/Header, item by item.
+
+    Args:
+        time: of the time stamp in the std_msgs/Header [s].
+        frame_id: frame in the std_msgs/Header.
 
     Attributes:
         data: bytes of the message that have been written.
         padding: offsets of the bytes that were inserted for alignment.
     """
 
-    def __init__(self, time: float = 0.0) -> None:
+    def __init__(self, time: float = 0.0, frame_id: str = "") -> None:
         self.data = bytearray(HEADER + STAMP.pack(*stamp(time)))
         self.padding: list[int] = []
+        self.string(frame_id)
 
     @classmethod
     def without_stamp(cls) -> Self:
-        """Return a writer of a message without a time stamp, such as an array."""
+        """Return a writer of a message without a std_msgs/Header, such as an array."""
         writer = cls()
         del writer.data[len(HEADER) :]
         return writer
@@ -136,6 +141,12 @@ class CdrReader:
     def time(self) -> float:
         """Return a time stamp [s]."""
         return unstamp(*STAMP.unpack(self.raw(STAMP.size, 4)))
+
+    def header(self) -> float:
+        """Return the time [s] in a std_msgs/Header, and skip its frame."""
+        time = self.time()
+        self.string()
+        return time
 
     def string(self) -> str:
         """Return a text."""

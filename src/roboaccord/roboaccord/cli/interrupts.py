@@ -2,10 +2,13 @@
 
 `signals_handled` is the context in which `main` runs a command. Its handler raises
 KeyboardInterrupt for SIGINT (Ctrl-C) and `Terminated` for SIGTERM, so that `finally` blocks close
-files; signals that arrived are listed in RECEIVED. Some libraries lose such an exception, for
-Python drops it in a callback or a destructor: then it is raised again after RAISE_AGAIN, and after
-FORCED_END the process is ended without it. `until_interrupted` is for work whose regular end is
-Ctrl-C.
+files. Some libraries lose such an exception, for Python drops it in a callback or a destructor:
+then it is raised again after RAISE_AGAIN, and after FORCED_END the process is ended without it.
+`until_interrupted` is for work whose regular end is Ctrl-C.
+
+Of signals.py, which start.py shares, are RECEIVED, the signals that arrived; WORDS, what is printed
+at the end for each; GRACE, after which the supervising process kills this one; and `go_on`, which
+forgets a Ctrl-C.
 
 What must stay: exit statuses 130 and 143, and that the first signal counts (test_signals).
 """
@@ -29,7 +32,7 @@ from roboaccord.contract.errors import Terminated
 RAISE_AGAIN = 0.01
 # s after SIGTERM at which the process ends itself: 0.4 s later than the supervising process of
 # start.py, if there is one, kills it, which is ample time for that signal to arrive.
-FORCED_END = GRACE + 0.4  # GRACE: s from a signal until the supervising process kills
+FORCED_END = GRACE + 0.4
 
 
 @contextmanager

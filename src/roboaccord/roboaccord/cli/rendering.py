@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
 NONE = "–"  # printed for a value that is missing
-EMPTY = "none"  # printed for an empty list
+EMPTY = "none"  # printed for a list without elements
 # Number of columns from which on a table has units without brackets: these would take 2 of the 8
 # characters that each of 10 columns has on a line of 80.
 WIDE_TABLE = 10
@@ -75,16 +75,16 @@ def tables_of(
         kind: class of the rows; needed where there may be none.
         labels: of the rows, printed in a first column.
     """
-    # Headings of the columns, with units; of names and of sentences, which are left-justified.
+    # Quantities by name of the field, and headings of the columns, with units.
     columns = _named_quantities(kind or type(rows[0]), names)
     unit_form = "[{}]" if len(columns) < WIDE_TABLE else "{}"
     bare_headings = [heading_of(*column) for column in columns.items()]
     headings = {n: _column_heading(n, q, unit_form, bare_headings) for n, q in columns.items()}
-    of_names = [headings[name] for name, q in columns.items() if q.form == "s"]
-    of_sentences = [headings[name] for name, q in columns.items() if q.form == "text"]
+    word_headings = [headings[name] for name, q in columns.items() if q.form == "s"]
+    sentence_headings = [headings[name] for name, q in columns.items() if q.form == "text"]
     row_labels = list(labels)
     all_headings = [*([""] if row_labels else []), *headings.values()]
-    table = make_table(*all_headings, title=title, words=of_names, text=of_sentences)
+    table = make_table(*all_headings, title=title, words=word_headings, text=sentence_headings)
     # Cells, and below the table the meaning of each column.
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), quantity) for name, quantity in columns.items())

@@ -137,18 +137,15 @@ def joined(start: str, texts: Iterable[str]) -> str:
     line = ", ".join(text.replace(" ", "\xa0") for text in texts)
     width = out.width - len(start)
     lines = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
-    indent = " " * len(start)
-    return start + f"\n{indent}".join(lines).replace("\xa0", " ")
+    return start + ("\n" + " " * len(start)).join(lines).replace("\xa0", " ")
 
 
 def used_by(setup: Setup, *names: str) -> dict[str, Value]:
     """Return scenario keys to be printed with figures: those named, or the most important ones."""
-    scenario = setup.scenario
-    if names:
-        return {name: getattr(scenario, name) for name in names}
-    keys = ("duration", "control_period", "physics_step", "seed")
-    controller = scenario.controller.get("name", "none")
-    return {"controller": controller, **{name: getattr(scenario, name) for name in keys}}
+    keys = names or ("duration", "control_period", "physics_step", "seed")
+    values = {name: getattr(setup.scenario, name) for name in keys}
+    controller = setup.scenario.controller.get("name", "none")
+    return values if names else {"controller": controller, **values}
 
 
 def _text(value: Value) -> str:

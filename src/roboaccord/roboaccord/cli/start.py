@@ -77,7 +77,7 @@ def supervise(child: int) -> int:
         wait_time = min(kill_time - time.monotonic(), LONGEST_WAIT)
         info = signal.sigtimedwait(AWAITED, max(0.0, wait_time))
         if info and info.si_signo == GOES_ON:
-            received, kill_time = 0, math.inf
+            received, kill_time = 0, math.inf  # the child goes on after its Ctrl-C
         elif info and info.si_signo != signal.SIGCHLD:
             if info.si_code != SI_KERNEL:  # else the child has it already
                 os.kill(child, info.si_signo)

@@ -95,10 +95,12 @@ class Modes:
         """
         in_force = self.in_force(values)
         options_by_mode = {mode: names.split() for mode, names in self.options.items()}
-        accepted = {name for mode in ("", *in_force) for name in options_by_mode.get(mode, ())}
+        accepted = set[str]()
+        for mode in ("", *in_force):
+            accepted.update(options_by_mode.get(mode, ()))
         for name in sorted({*given} - accepted):
             owners = [m for m, names in options_by_mode.items() if name in names and m != SETUP]
-            if owners:
+            if owners:  # an option that no mode names goes with all
                 options = ", ".join(texts[n] for n in sorted(accepted & {*texts})) or "none"
                 belongs = f"{texts[name]} belongs to {command} {' or '.join(owners)}"
                 raise AccordError(f"{belongs}; {' '.join(in_force)} takes {options}")
@@ -186,8 +188,7 @@ def by_option(option: str, options_with: str, options_without: str, options_alwa
         options_always: names of those that go with both modes.
     """
     name, _, value = option.partition(" ")
-    with_option = f"with --{option}"
-    without_option = f"without --{option}"
+    with_option, without_option = f"with --{option}", f"without --{option}"
 
     def in_force(values: Mapping[str, Any]) -> list[str]:
         is_set = values[name] == value if value else bool(values[name])

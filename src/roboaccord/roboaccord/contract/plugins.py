@@ -59,8 +59,7 @@ def entries(group: str) -> Mapping[str, EntryPoint]:
 def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
     """Return the entry points `OWNER.NAME` of an owner, a robot or a command, by NAME."""
     start = f"{owner}."
-    by_name = entries(group).items()
-    return {n.removeprefix(start): entry for n, entry in by_name if n.startswith(start)}
+    return {n.removeprefix(start): e for n, e in entries(group).items() if n.startswith(start)}
 
 
 def load(group: str, name: str, what: str = "") -> Any:

@@ -24,15 +24,9 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.checks import divergence
 from roboaccord.contract.results import Drawn, Quantity
-from roboaccord.contract.state import (
-    NO_SWITCHES,
-    STATE_ARRAYS,
-    Array,
-    Command,
-    RobotState,
-    freeze_fields,
-)
+from roboaccord.contract.state import NO_SWITCHES, STATE_ARRAYS, Command, RobotState, freeze_fields
 from roboaccord.contract.state import Event as Event
+from roboaccord.numerics.arrays import Array
 
 NO_WRENCH = np.zeros(6)  # [N, N m]; no force and no moment on the base
 NANO = 1e-9  # [s] resolution of the times of samples, which are rounded to it

@@ -104,11 +104,9 @@ def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
         AccordError: for an unknown name, or one whose package is not installed.
     """
     factories = {"none": Passive, **setup.robot.controllers}
-    if name in factories:
-        return factories[name]
-    package = setup.robot.package
-    factory: Callable[..., Any] = part_of(package, name, "unknown controller ", factories)
-    return factory
+    if name not in factories:
+        factories[name] = part_of(setup.robot.package, name, "unknown controller ", factories)
+    return factories[name]
 
 
 def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> Any:

@@ -68,8 +68,7 @@ def read_scenario(path: Path) -> dict[str, Any]:
     Raises:
         AccordError: if a file cannot be read, or extends itself.
     """
-    data = read_yaml(path)
-    read_names = [path.stem]
+    data, read_names = read_yaml(path), [path.stem]
     while (base := data.pop("extends", None)) is not None:
         if not isinstance(base, str) or not base.isidentifier() or base in read_names:
             raise AccordError(f"{path.name}: extends: {base!r} is not another scenario beside it")

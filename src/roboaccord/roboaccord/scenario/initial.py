@@ -77,6 +77,5 @@ def freeze_at_start(
     for fault in faults:
         if fault.angle is not None:
             joint = joints.index(fault.joint)
-            q[joint] = fault.angle
-            qd[joint] = 0.0
+            q[joint], qd[joint] = fault.angle, 0.0
     return replace(state, q=q, qd=qd)

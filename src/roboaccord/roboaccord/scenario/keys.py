@@ -114,8 +114,7 @@ def _model_keys(
     for name, hint in typing.get_type_hints(model, include_extras=True).items():
         if name not in data:
             continue
-        key = prefix + name
-        value = data[name]
+        key, value = prefix + name, data[name]
         types = (hint, *typing.get_args(hint))
         models = [kind for kind in types if _is_model(kind) and kind is not Allowance]
         if models and isinstance(value, dict):

@@ -173,9 +173,9 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
             of the friction, a `law` with its parameters or changes of the scenario's.
         friction: `law`, and the law's parameters beside it.
         duration: length of a run.
+        driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         control_period: time for which a command is held.
         physics_step: step of the simulators, which divides the control period.
-        driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         seed: of all that is random.
         engine_options: by engine, such as `integrator` of MuJoCo.
         crosscheck: lengths and tolerances of the cross-check.
