@@ -13,9 +13,9 @@ which connect results with the printers of `cli` and `report`, as `contract` may
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 from collections.abc import Callable
-from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
@@ -38,6 +38,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Return all these names, for completion in a shell."""
     return sorted({*_list_names(), *(n for n in plugins.entries("functions") if "." not in n)})
 
 
@@ -56,7 +57,7 @@ def _imported_when_called(path: str) -> Callable[..., Any]:
     """Return a function that imports and calls the function at `module:function`."""
 
     def call(*arguments: object) -> Any:
-        return resolve_name(path)(*arguments)
+        return pkgutil.resolve_name(path)(*arguments)
 
     return call
 

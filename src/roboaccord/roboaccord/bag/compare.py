@@ -230,11 +230,8 @@ def _compare_pair(
     grid = common_grid(first.trajectory.time, second.trajectory.time, *window)
     times = grid.times
     if not len(times):
-        spans = " and ".join(
-            f"{path} ({run.trajectory.time[0]:g} to {run.trajectory.time[-1]:g} s)"
-            for path, run in (reference, other)
-        )
         within = " within the limits given" if np.isfinite(window).any() else ""
+        spans = f"{_span(*reference)} and {_span(*other)}"
         raise AccordError(f"{spans} have no time in common{within}")
     # Values of both at these times; a signal is compared where both are known.
     events = [event.time for run in (first, second) for event in run.trajectory.events]
@@ -280,6 +277,12 @@ def _deviation(grid: Array, differences: Array, name: str) -> Deviation:
     worst = int(np.abs(differences).argmax())
     rms = float(np.sqrt(np.mean(differences**2)))
     return Deviation(rms, float(abs(differences[worst])), float(grid[worst]))
+
+
+def _span(path: Path, run: BagRun) -> str:
+    """Return the path of a run, with its first and last time."""
+    times = run.trajectory.time
+    return f"{path} ({times[0]:g} to {times[-1]:g} s)"
 
 
 class CommonGrid(NamedTuple):

@@ -42,7 +42,13 @@ FREE = " (free)"
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic: name, message type, and whether late subscribers get its last message."""
+    """A topic of a bag.
+
+    Args:
+        name: full name, which begins with the robot's.
+        kind: type of its messages.
+        latched: whether late subscribers get its last message.
+    """
 
     name: str
     kind: str

@@ -82,7 +82,7 @@ def decode_wrench(data: bytes) -> tuple[float, Array]:
 
 
 class Status(NamedTuple):
-    """A diagnostic_msgs/msg/DiagnosticStatus, with its field names; level 0 means OK, 1 WARN."""
+    """A diagnostic_msgs/msg/DiagnosticStatus, whose fields it has; level 0 means OK, 1 WARN."""
 
     name: str
     message: str

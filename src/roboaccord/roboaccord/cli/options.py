@@ -150,7 +150,10 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return the setup that `scenario.setups.load_setup` makes; print its remarks on stderr."""
+    """Return the setup that `scenario.setups.load_setup` makes; print its remarks on stderr.
+
+    Arguments are the values of the options of the same names here; None stands for none given.
+    """
     setup = setups.load_setup(
         robot,
         scenario,

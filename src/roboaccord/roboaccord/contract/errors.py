@@ -150,6 +150,7 @@ class Visible:
         self.rich_proxied_file = stream
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the stream itself: all but `write` is as it was."""
         return getattr(self.rich_proxied_file, name)
 
     def write(self, text: str) -> int:

@@ -128,7 +128,7 @@ class Modes:
             arguments |= arguments.pop("options", {})  # those of `**options`
             # Arguments by the names of their options, and the names of those that are given.
             values = {FLAGS.get(key, key): value for key, value in arguments.items()}
-            given = [option for option, value in values.items() if _is_given(value)]
+            given = [o for o, v in values.items() if v or (isinstance(v, Real) and v is not False)]
             # Refuse arguments of other modes, then call the function of the mode.
             modes = with_added(self, added_by_name)
             modes.check_options(name, given, values, texts)
@@ -139,11 +139,6 @@ class Modes:
             return function(*args, **kwargs)
 
         return self(checked_function)
-
-
-def _is_given(value: object) -> bool:
-    """Return whether an argument counts as given: the number 0 does; empty, False, None do not."""
-    return bool(value) or (value is not False and isinstance(value, Real))
 
 
 @dataclass(frozen=True)

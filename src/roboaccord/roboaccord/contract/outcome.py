@@ -52,6 +52,7 @@ class Reason:
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        """Return the reason in words."""
         return display.words(self)
 
     def to_json(self) -> Mapping[str, Json]:

@@ -88,7 +88,8 @@ class RobotState:
     encoders: tuple[tuple[int, float, float], ...] = ()
 
     def __post_init__(self) -> None:
-        # Runs at every tick. The fast path: arrays that own their memory are frozen in place.
+        """Make the state read-only, which runs at every tick and must be fast."""
+        # The fast path: arrays that own their memory are frozen in place.
         for array in (self.q, self.qd, self.effort, self.position, self.orientation, self.twist):
             owner = array.base
             if owner is None:

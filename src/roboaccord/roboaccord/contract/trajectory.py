@@ -76,6 +76,7 @@ class Trajectory(Drawn):
             states.setflags(write=False)
 
     def __len__(self) -> int:
+        """Return the number of samples."""
         return len(self.time)
 
     @classmethod

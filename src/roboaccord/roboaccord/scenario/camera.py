@@ -81,7 +81,14 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """Target of a camera (3,) [m], and its distance [m] and direction [rad] from there."""
+    """Where a camera stands, as seen from the point at which it looks.
+
+    Args:
+        target: the point in the middle of the picture (3,) [m].
+        distance: of the camera from the target [m].
+        azimuth: of the camera, about the vertical from the x axis [rad].
+        elevation: of the camera, above the horizontal [rad].
+    """
 
     target: Array
     distance: float
