@@ -175,7 +175,8 @@ class FastMcapWriter(McapWriter):
             self.close_chunk()
         stream = self.bio
         start = stream.tell()
-        self.bio = section = _Section(start)
+        section = _Section(start)
+        self.bio = section
         try:
             super().close(version, metadata)
         finally:

@@ -39,7 +39,8 @@ class Spool:
     """
 
     def __init__(self, writer: RunWriter, path: Path) -> None:
-        self._writer, self._path = writer, path
+        self._writer = writer
+        self._path = path
         # Messages (connection, time [ns], data), and events to set once all before them is written.
         self._queue: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
         self._put_bytes = 0  # number of bytes that were queued; only the recording thread counts

@@ -43,7 +43,8 @@ ROBOTS = {
     "FILE": "words set fault base package trust",
     "FILE.xacro": "words set fault base package trust :=",
 }
-# Option of a command by the parameter of the function, where their names differ.
+# Option of a command by the parameter of the Python function that does the same, where they have
+# different names.
 FLAGS = {
     "arguments": ":=",
     "columns": "map",
