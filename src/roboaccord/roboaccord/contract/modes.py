@@ -129,7 +129,7 @@ class Modes:
             arguments |= arguments.pop("options", {})  # those of `**options`
             # Arguments by the names of their options, and the names of those that are given.
             values = {FLAGS.get(key, key): value for key, value in arguments.items()}
-            given = [o for o, v in values.items() if v or (isinstance(v, Real) and v is not False)]
+            given = [o for o, v in values.items() if v or (v is not False and isinstance(v, Real))]
             # Refuse arguments of other modes, then call the function of the mode.
             modes = with_added(self, added_by_name)
             modes.check_options(name, given, values, texts)
