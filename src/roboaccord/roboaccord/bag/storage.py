@@ -84,8 +84,7 @@ class RunWriter(Writer):
 
     def add_topic(self, topic: Topic) -> rosbag.Connection:
         """Add a topic of a type that rosbags knows."""
-        profiles = [_LATCHED] if topic.latched else []
-        options: dict[str, Any] = {"offered_qos_profiles": profiles}
+        options: dict[str, Any] = {"offered_qos_profiles": [_LATCHED] if topic.latched else []}
         options |= _definitions().get(topic.kind) or {"typestore": typestore()}
         return self.add_connection(topic.name, topic.kind, **options)
 

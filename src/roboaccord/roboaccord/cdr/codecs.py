@@ -154,7 +154,8 @@ class JointStateCodec:
         order = wire.indices_of(true_names, names, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             wire.check_length(values, names, field, "JointState")
-        self._measured, self._order = (np.array(indices, np.intp) for indices in (measured, order))
+        self._measured = np.array(measured, np.intp)
+        self._order = np.array(order, np.intp)
         self._sender_codec = JointStateCodec(names)  # further messages will have this layout
         return self._from_sender(time, q, qd, effort)
 

@@ -164,14 +164,13 @@ class Command:
 
     def copy(self) -> Command:
         """Return a copy, which does not change when the controller changes its arrays."""
-        switches, wrench, twist = self.switches, self.wrench, self.twist
         return Command(
-            np.array(self.effort),
-            dict(switches) if switches else NO_SWITCHES,
-            None if wrench is None else np.array(wrench),
-            None if twist is None else np.array(twist),
-            None if self.findings is None else tuple(self.findings),
-            self.in_force,
+            effort=np.array(self.effort),
+            switches=dict(self.switches) if self.switches else NO_SWITCHES,
+            wrench=None if self.wrench is None else np.array(self.wrench),
+            twist=None if self.twist is None else np.array(self.twist),
+            findings=None if self.findings is None else tuple(self.findings),
+            in_force=self.in_force,
         )
 
 
