@@ -80,7 +80,7 @@ class Content:
     Args:
         bag: folder or file.
         messages: bytes of the messages by topic.
-        numbers: number of each message in the order of all messages, by topic.
+        sequence_numbers: number of each message in the order of all messages, by topic.
         kinds: message type by topic.
         custom: custom data that the writer stored in the file.
         hashes: hashes of the trajectory that the bag states.
@@ -89,7 +89,7 @@ class Content:
 
     bag: Path
     messages: Mapping[str, list[bytes]]
-    numbers: Mapping[str, list[int]]
+    sequence_numbers: Mapping[str, list[int]]
     kinds: Mapping[str, str]
     custom: Mapping[str, str]
     hashes: frozenset[str]
@@ -103,7 +103,7 @@ class Content:
             AccordError: if it is not a bag.
         """
         messages: dict[str, list[bytes]] = defaultdict(list)
-        numbers: dict[str, list[int]] = defaultdict(list)
+        sequence_numbers: dict[str, list[int]] = defaultdict(list)
         kinds: dict[str, str] = {}
         custom: dict[str, str] = {}
         count = 0
@@ -112,7 +112,7 @@ class Content:
             for message in scan.messages():
                 topic = scan.channels[message.channel].topic
                 messages[topic].append(unpacked(message.data, scan))
-                numbers[topic].append(count)
+                sequence_numbers[topic].append(count)
                 count += 1
             for channel in scan.channels.values():
                 schema = scan.schemas.get(channel.schema_id)
@@ -120,7 +120,7 @@ class Content:
             custom.update(custom_data(scan.rosbag2_metadata))
         in_yaml = custom_data(read_metadata(bag)) if bag.is_dir() else {}
         hashes = frozenset(data["sha256"] for data in (custom, in_yaml) if "sha256" in data)
-        return cls(bag, messages, numbers, kinds, custom, hashes, tuple(scans))
+        return cls(bag, messages, sequence_numbers, kinds, custom, hashes, tuple(scans))
 
     @property
     def complete(self) -> bool:
@@ -229,8 +229,8 @@ class Content:
         stamps = [STAMP.unpack_from(data, STAMP_AT) for data in self.raw(states)]  # (s, ns)
         # Indices of joint states that are earlier than the one before, or than 1 ns.
         jumps = [i for i in range(1, len(stamps)) if stamps[i] < max(stamps[i - 1], (0, 1))]
-        first_number = self.numbers[states][jumps[-1]] if jumps else 0
-        numbers = self.numbers.get(topic, [])
+        first_number = self.sequence_numbers[states][jumps[-1]] if jumps else 0
+        numbers = self.sequence_numbers.get(topic, [])
         return [data for data, number in zip(self.raw(topic), numbers) if number >= first_number]
 
     def states(self, facts: Mapping[str, Any]) -> JointStates:

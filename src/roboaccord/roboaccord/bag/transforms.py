@@ -84,17 +84,17 @@ class RobotTransforms:
         # Others turn about their axes a: q becomes q cos(angle / 2) + q (a, 0) sin(angle / 2).
         axes = np.array([joint.axis for joint in moving]).reshape(-1, 3)
         turn_axes = np.where(is_prismatic[:, None], 0.0, axes)
-        self._turned = _times_axis(self._zero_poses[:, 3:], turn_axes)  # q (a, 0) of each (n, 4)
-        self._half = 0.5 * (1.0 - is_prismatic)  # angle / 2 of a unit of position (n,)
+        self._axis_products = _times_axis(self._zero_poses[:, 3:], turn_axes)  # q (a, 0), (n, 4)
+        self._half_turns = 0.5 * (1.0 - is_prismatic)  # angle / 2 of a unit of position (n,)
         # Moving frames: base, joints and the frame of a bearing; static ones: fixed joints, world.
         bearing = [("odom", prefix + tree.links[tree.frame].name)] if tree.frame else []
         world = [("odom", f"{prefix}world")] if tree.in_world else []
-        frames = [("odom", f"{prefix}base_link"), *_ends(moving, prefix)]
+        frames = [("odom", f"{prefix}base_link"), *_frames_of(moving, prefix)]
         fixed_to_odom = world if tree.bearing else [*bearing, *world]
         self._codec = TransformCodec([*frames, *(bearing if tree.bearing else ())])
         self._poses = np.tile(_IDENTITY, (1 + len(moving) + tree.bearing, 1))
         self._bearing_row = 1 + len(moving) if tree.bearing else 0  # 0 is the base's own
-        self._static_codec = TransformCodec([*_ends(fixed, prefix), *fixed_to_odom])
+        self._static_codec = TransformCodec([*_frames_of(fixed, prefix), *fixed_to_odom])
         identities = np.array([_IDENTITY] * len(fixed_to_odom)).reshape(-1, _NUMBERS)
         self._static_poses = np.concatenate([_zero_poses(fixed), identities])
 
@@ -112,7 +112,7 @@ class RobotTransforms:
         A bearing adds one more. The next call overwrites the array.
         """
         q = state.q[self._columns]
-        half_angles = self._half * q
+        half_angles = self._half_turns * q
         poses = self._poses
         poses[0, :3] = state.position
         poses[0, 3:] = state.orientation
@@ -120,12 +120,12 @@ class RobotTransforms:
         joint_poses = poses[1 : 1 + len(q)]
         joint_poses[:, :3] = self._zero_poses[:, :3] + self._slide_axes * q[:, None]
         joint_poses[:, 3:] = self._zero_poses[:, 3:] * np.cos(half_angles)[:, None]
-        joint_poses[:, 3:] += self._turned * np.sin(half_angles)[:, None]
+        joint_poses[:, 3:] += self._axis_products * np.sin(half_angles)[:, None]
         return poses
 
 
-def _ends(joints: Sequence[Joint], prefix: str) -> list[tuple[str, str]]:
-    """Return the frames of parent and child of each joint."""
+def _frames_of(joints: Sequence[Joint], prefix: str) -> list[tuple[str, str]]:
+    """Return the names of the frames of parent and child of each joint."""
     return [(prefix + joint.parent, prefix + joint.child) for joint in joints]
 
 
