@@ -81,7 +81,7 @@ WHAT = typer.Argument(metavar="BAG|ROBOT|FILE", help=WHAT_HELP, autocompletion=c
 BESIDE = typer.Argument(metavar=BESIDE_NAME, help=BESIDE_HELP, autocompletion=complete_other)
 
 
-@VIEW.guard
+@VIEW.check_arguments
 def view(
     what: Subject | Recording,
     *others: Recording,

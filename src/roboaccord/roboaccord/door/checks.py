@@ -68,7 +68,7 @@ OPTIONS = {mode: f"{robot_options} {ENGINE_OPTIONS}" for mode, robot_options in 
 CROSSCHECK = Modes(_modes, {**OPTIONS, "BAG": "words robot set trust"})
 
 
-@CROSSCHECK.guard
+@CROSSCHECK.check_arguments
 def crosscheck(
     robot_or_recording: Subject | Recording,
     scenario: str | Path | None = None,

@@ -37,7 +37,7 @@ RUN_OPTIONS = "engine transport controller inputs timeout view out force"
 RUN = Modes(_modes, {**ROBOTS, "with --view": "speed stay", "": RUN_OPTIONS})
 
 
-@RUN.guard
+@RUN.check_arguments
 def run(
     robot: arguments.Subject,
     scenario: str | Path | None = None,

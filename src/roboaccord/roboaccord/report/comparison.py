@@ -241,7 +241,7 @@ def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, A
     common = [name for name in first_names if name in other_names]
     times = first.motion.time, other.motion.time
     # Time stamps of both runs, as far as both last.
-    grid, _, _ = common_grid(*times, max(t[0] for t in times), min(t[-1] for t in times))
+    grid = common_grid(*times).times
     if not common or not len(grid):
         return np.zeros(0), np.zeros(0), []
     first_common = first_positions[:, [first_names.index(name) for name in common]]

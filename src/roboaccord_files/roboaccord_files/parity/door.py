@@ -60,7 +60,7 @@ OPTIONS = {
 PARITY = Modes(_modes, OPTIONS)
 
 
-@PARITY.guard
+@PARITY.check_arguments
 def parity(
     what: str | Path | UrdfFile | Sequence[Source],
     other: str | Path | UrdfFile | None = None,
