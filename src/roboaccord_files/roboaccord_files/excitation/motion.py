@@ -65,7 +65,3 @@ class FourierMotion:
         """Return the motion with the amplitudes of each joint multiplied by a factor (n,)."""
         column = factors[:, None]
         return replace(self, sines=self.sines * column, cosines=self.cosines * column)
-
-    def shifted(self, middle: Array) -> FourierMotion:
-        """Return the same motion about other positions `middle` (n,) [rad or m]."""
-        return replace(self, middle=middle)

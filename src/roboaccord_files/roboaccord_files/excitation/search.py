@@ -11,7 +11,7 @@ for a seed. command.py runs the search.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -103,7 +103,7 @@ class Search:
         span, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
         motion = unscaled.scaled(USABLE * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
         q = motion.samples[0]
-        motion = motion.shifted(self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
+        motion = replace(motion, middle=self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
         # Make it smaller until the efforts are within their limits.
         for halving in range(MAX_HALVINGS):
             smaller = motion.scaled(np.full(len(span), 0.5**halving))

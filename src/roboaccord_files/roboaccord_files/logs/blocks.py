@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-BLOCK = 56  # steps times joints of a block at most: its matrices grow with the square of both
+MAX_BLOCK = 56  # steps times joints of a block at most: its matrices grow with the square of both
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Blocks:
             change: A in the middle of each step (w, k, 2 n, 2 n).
         """
         (w, k), n = lengths.shape, inverse.shape[-1]
-        count = -(-k // max(BLOCK // n, 1))
+        count = -(-k // max(MAX_BLOCK // n, 1))
         size = -(-k // count)
         number = np.arange(count * size).reshape(count, size)
         steps = np.minimum(number, k - 1)

@@ -10,8 +10,8 @@ The steps, in `measured`:
    causes whose sizes reduce them (`explained`).
 4. State what the causes leave, and whether that is more than noise (`with_residuals`).
 
-HALF and AUDIBLE may be tuned; they move verdicts. `make own-logs` measures what is then found
-(docs/own_log.md).
+FILE_GRAVITY_RATIO and EFFORT_NOISE_RATIO may be tuned; they move verdicts. `make own-logs` measures
+what is then found (docs/own_log.md).
 """
 
 from __future__ import annotations
@@ -32,19 +32,13 @@ from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
-from roboaccord_files.logs.efforts import (
-    OWN,
-    Taken,
-    best_reading,
-    factors_of,
-    readings,
-    taken,
-)
+from roboaccord_files.logs.efforts import EXPECTED, Taken, best_reading, factors_of, readings, taken
 from roboaccord_files.logs.lengths import choose_windows
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import drawn_like, rounded
-from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
+from roboaccord_files.logs.problem import MAX_NOISE, MISTAKEN_COLUMNS, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
+from roboaccord_files.logs.scheme import LATE_Q, LATE_QD
 from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.windows import Windows
 
@@ -57,13 +51,13 @@ SCHEMES = {
 """Integration schemes by their delays a of positions and b of rates, in samples (predicted.py)."""
 # Samples; largest distance of fitted a and b from those of the scheme that is named. Schemes are
 # 0.5 apart, so at 0.25 two would be as near.
-NEAR = 0.15
+SCHEME_DISTANCE = 0.15
 # Ratio of squared residuals; a controller compensates gravity by the file, and not by the true
 # robot, if the fit with the file's gravity leaves less than this share.
-HALF = 0.5
+FILE_GRAVITY_RATIO = 0.5
 # Ratio; noise of the efforts is added to that of the positions if its effect is larger than this.
-AUDIBLE = 0.5
-ALMOST = 1e-9  # relative; round-off of sums; 3000 terms have 1e-13
+EFFORT_NOISE_RATIO = 0.5
+SUM_ROUND_OFF = 1e-9  # relative; round-off of sums; 3000 terms have 1e-13
 
 
 def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
@@ -72,7 +66,7 @@ def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
     Args:
         log: the samples.
         body: the robot as its file has it.
-        effort: what the user states of the efforts, a word of `efforts.STATED`.
+        effort: what the user states of the efforts, a word of `efforts.READINGS_BY_WORD`.
     """
     level, check = LogLevel(), measured(log, body, effort)
     finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
@@ -92,17 +86,17 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     # Windows; with too much noise in the longest ones nothing can be judged.
     windows = choose_windows(log, body)
     check = first_look(windows)
-    if check.noise > NOISY:
+    if check.noise > MAX_NOISE:
         return check
     # What the efforts mean. All 0 with large residuals: something drove the robot unrecorded.
     best = BestReading.of(windows, effort)
-    if not log.effort.any() and best.taken.left > MISTAKEN:
+    if not log.effort.any() and best.taken.left > MISTAKEN_COLUMNS:
         return replace(check, share=best.taken.left, unmeasured=True)
     # Noise of the efforts counts as noise of the positions that it causes [rad or m].
     problem = best.problem
     effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
-    if (effort_noise > AUDIBLE * windows.noise).any():
-        steps = rounded(log, problem.efforts(factors_in(best.fit.sizes))[..., 0])
+    if (effort_noise > EFFORT_NOISE_RATIO * windows.noise).any():
+        steps = rounded(log, problem.efforts(factors_in(best.fit.sizes)))
         windows = windows.rescaled(effort_noise, steps)
         problem = LogProblem.of(windows, best.dry, problem.reading)
     # Causes, without those that the user expects.
@@ -198,7 +192,7 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
-        if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
+        if named.causes or fitted(freed).unit < FILE_GRAVITY_RATIO * answer.plain.unit:
             answer = Answer(freed, *explain(Search(freed)))
     return answer
 
@@ -212,7 +206,7 @@ def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explana
     efforts = replace(efforts, factors=factors_of(fit))
     if efforts.following:
         efforts = replace(efforts, times=float(np.sqrt(efforts.cost / fit.cost)))
-    stated = OWN.get(effort, ())
+    stated = EXPECTED.get(effort, ())
     if also := [cause for cause in explanation.causes if cause.quantity in stated]:
         others = tuple(cause for cause in explanation.causes if cause not in also)
         explanation = replace(explanation, causes=others, instead=()) if others else Explanation()
@@ -267,7 +261,7 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     # Cumulated squares; from each window on, the end by which half of their sum is reached.
     sums = np.r_[0.0, (residuals[..., joint] ** 2).sum(axis=1).cumsum()]
     ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(residuals))
-    reached = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - ALMOST)
+    reached = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - SUM_ROUND_OFF)
     lengths = np.where(reached, ends - np.arange(len(residuals)), len(residuals))
     first = int(np.argmin(lengths))
     # The times of the windows that the fit has kept.
@@ -283,7 +277,7 @@ def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     The noise is drawn at random with the size and kind of the recorded efforts'.
     """
     windows, rng = problem.windows, np.random.default_rng(0)
-    effort = problem.efforts(factors_in(sizes))[..., 0]
+    effort = problem.efforts(factors_in(sizes))
     noise = drawn_like(windows.log, effort, rng)
     return problem.share(windows.by_held_efforts(0, noise[..., None])[problem.kept])
 
@@ -295,12 +289,9 @@ def factors_in(sizes: Sizes) -> Sizes:
 
 def scheme_of(fit: Fit) -> str:
     """Return the integration scheme that a fit shows, or "" if it shows none of SCHEMES clearly."""
-    delay_q, delay_qd, *_ = fit.problem.nuisance
-    if max(fit.half_width(delay_q), fit.half_width(delay_qd)) > NEAR:
+    if max(fit.half_width(LATE_Q), fit.half_width(LATE_QD)) > SCHEME_DISTANCE:
         return ""
-    fitted_at = fit.sizes[delay_q], fit.sizes[delay_qd]
-    distance = {
-        name: max(abs(fitted_at[0] - a), abs(fitted_at[1] - b)) for name, (a, b) in SCHEMES.items()
-    }
+    late_q, late_qd = fit.sizes[LATE_Q], fit.sizes[LATE_QD]
+    distance = {name: max(abs(late_q - a), abs(late_qd - b)) for name, (a, b) in SCHEMES.items()}
     name = min(distance, key=distance.__getitem__)
-    return name if distance[name] < NEAR else ""
+    return name if distance[name] < SCHEME_DISTANCE else ""

@@ -16,7 +16,7 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.result import LogCheck
 from roboaccord_files.logs.smooth import Smooth
 
-ROW = 1.6  # inches; height of a joint's row; two axes' labels of 10 points fit
+ROW_HEIGHT = 1.6  # inches; height of a joint's row; two axes' labels of 10 points fit
 
 
 def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
@@ -35,7 +35,7 @@ def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
     motions = [[spline(log.time[stretch], order) for order in range(3)] for stretch, spline in
                zip(log.segments, smooth.splines)]  # fmt: skip
     predicted = [body.efforts(q, qd, qdd) + body.friction(qd) for q, qd, qdd in motions]
-    with picture(path, (9.0, 1.0 + ROW * n), nrows=n, sharex=True, squeeze=False) as rows:
+    with picture(path, (9.0, 1.0 + ROW_HEIGHT * n), nrows=n, sharex=True, squeeze=False) as rows:
         for i, (axes, joint) in enumerate(zip(rows[:, 0], log.joints)):
             recorded = log.effort[:, i] * factors.get(joint, 1.0)
             axes.plot(log.time, recorded, color="C0", linewidth=1.0, label="recorded")

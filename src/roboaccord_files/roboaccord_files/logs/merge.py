@@ -6,7 +6,7 @@ stamps of its own, as from a second driver or a topic of commands, is brought to
 joint with the fewest: positions and rates by a cubic spline, and efforts by the value that is in
 force in the middle of the step to the next sample. Nothing is smoothed.
 
-FARTHEST, LOST and FEW may be tuned.
+MAX_GAP, LOST_SHARE and MIN_OWN_STAMPS may be tuned.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-# Periods; between recorded values farther apart nothing is interpolated, as GAP of log.py.
-FARTHEST = 2.5
+# Periods; between recorded values farther apart nothing is interpolated, as MAX_GAP of log.py.
+MAX_GAP = 2.5
 # Of a step; a command at its middle, but for rounding, is in force there: any from 0.5001 to 0.51
 # would do.
-MIDDLE = 0.501
-# A column has stamps of its own if it lacks more than the share LOST of the samples, and has at
-# least FEW values at other stamps; else single values are missing. Recorders lose fewer than a
-# tenth of the messages, and a cubic spline has four coefficients.
-LOST, FEW = 0.1, 4
+STEP_MIDDLE = 0.501
+# A column has stamps of its own if it lacks more than the share LOST_SHARE of the samples, and has
+# at least MIN_OWN_STAMPS values at other stamps; else single values are missing. Recorders lose
+# fewer than a tenth of the messages, and a cubic spline has four coefficients.
+LOST_SHARE, MIN_OWN_STAMPS = 0.1, 4
 
 
 class Samples(NamedTuple):
@@ -107,7 +107,7 @@ def _has_own_stamps(values: Array, kept: NDArray[np.bool_]) -> bool:
     """
     recorded = np.isfinite(values)
     missing, elsewhere = (kept & ~recorded).sum(), (recorded & ~kept).sum()
-    return bool(missing > LOST * kept.sum() and elsewhere >= FEW)
+    return bool(missing > LOST_SHARE * kept.sum() and elsewhere >= MIN_OWN_STAMPS)
 
 
 def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
@@ -117,7 +117,7 @@ def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
     finite = np.isfinite(values)
     recorded = stamps[finite]
     after = np.clip(np.searchsorted(recorded, samples), 1, len(recorded) - 1)
-    unknown = recorded[after] - recorded[after - 1] > FARTHEST * np.median(np.diff(recorded))
+    unknown = recorded[after] - recorded[after - 1] > MAX_GAP * np.median(np.diff(recorded))
     unknown |= (samples < recorded[0]) | (samples > recorded[-1])
     return np.where(unknown, np.nan, CubicSpline(recorded, values[finite])(samples))
 
@@ -125,6 +125,6 @@ def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
 def _in_force(samples: Array, stamps: Array, values: Array) -> Array:
     """Return for each sample the last value before the middle of the step that begins there."""
     recorded = np.flatnonzero(np.isfinite(values))
-    middle = samples + MIDDLE * np.diff(samples, append=np.inf)
+    middle = samples + STEP_MIDDLE * np.diff(samples, append=np.inf)
     last = np.searchsorted(stamps[recorded], middle, side="right") - 1
     return np.where(last < 0, np.nan, values[recorded][np.maximum(last, 0)])

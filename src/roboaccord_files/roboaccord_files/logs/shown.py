@@ -22,7 +22,7 @@ from roboaccord_files.logs.efforts import Taken
 
 # Parameters that a motion does not show: so many are named, the others counted, so that it fits a
 # line.
-SHOWN = 3
+MAX_NAMED = 3
 
 
 def effort_line(taken: Taken) -> str:
@@ -43,8 +43,8 @@ def motion_line(motion: Identified) -> str:
     visible = motion.base - len(motion.unseen)
     text = f"shows {visible} of {motion.base} base parameters, condition {motion.condition:.3g}"
     if motion.unseen:
-        more = len(motion.unseen) - SHOWN
-        names = ", ".join(motion.unseen[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+        more = len(motion.unseen) - MAX_NAMED
+        names = ", ".join(motion.unseen[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
         text += f"; not {names}: accord excite FILE finds a motion that does"
     return text
 

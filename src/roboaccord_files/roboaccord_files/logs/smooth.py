@@ -23,13 +23,13 @@ from roboaccord_files.logs.noise import noise_of
 DEGREE = 5  # of the splines: their accelerations are polynomials of degree 3
 # Samples between knots that are tried, the widest first, by factors of 1.2 to 1.5.
 SPACINGS = (24, 16, 12, 8, 6, 4, 3, 2)
-LONGEST = 0.1  # s; knots are closer than this; so that motions up to 5 Hz have two knots a period
+WIDEST = 0.1  # s; knots are closer than this, so that motions up to 5 Hz have two knots a period
 # Ratio; residuals of the chosen splines may exceed the noise by this factor. With 100 samples an
 # rms has a standard error of 7 %.
-LOOSE = 1.08
+RESIDUAL_MARGIN = 1.08
 # Ratio; if the residuals of the two closest spacings differ by less than this, they are the noise.
 # Signal that the wider knots miss grows with spacing^6, by 1.5^6 = 11 from 2 to 3.
-ALIKE = 1.3
+AGREEMENT_RATIO = 1.3
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Smooth:
             spacings: samples between knots that are tried; 1 follows every sample.
         """
         noise = noise_of(log, log.q)
-        candidates = [every for every in spacings if every == 1 or every * log.period < LONGEST]
+        candidates = [every for every in spacings if every == 1 or every * log.period < WIDEST]
         stretches = [(log.time[stretch], log.q[stretch]) for stretch in log.segments]
 
         @cache
@@ -70,8 +70,8 @@ class Smooth:
         closest = [every for every in candidates if every > 1][-2:]
         residuals = np.array([fit(every)[1] for every in closest])
         smallest = residuals.min(axis=0, initial=np.inf)
-        agree = residuals.max(axis=0, initial=0.0) < ALIKE * smallest
-        allowed = LOOSE * np.where(agree, smallest, noise)
+        agree = residuals.max(axis=0, initial=0.0) < AGREEMENT_RATIO * smallest
+        allowed = RESIDUAL_MARGIN * np.where(agree, smallest, noise)
         fitting = (every for every in candidates if (fit(every)[1] <= allowed).all())
         every = next(fitting, candidates[-1])
         return cls(log, noise, fit(every)[0], every)

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
 Columns = Mapping[str, NDArray[Any]]
+"""Arrays of one length by the name of the column."""
 
 
 class Table(NamedTuple):
     """The columns of a log.
 
     Args:
-        columns: (k,) each, of floats, integers or decimals; NaN where a row has no number.
+        columns: (k,) each, of floats, integers or decimals; NaN where a row has no number. The name
+            "" is that of numbers without a column's name.
         notes: remarks on what was read, for the user.
         published: whether rows are ROS joint states; publishers that measure no effort send zeros.
         more: names of further columns, such as topics of a bag, that are read when asked for.

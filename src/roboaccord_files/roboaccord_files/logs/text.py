@@ -29,12 +29,12 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")  # date and ti
 SEPARATORS = (";", "\t", ",", "")  # "" stands for blanks
 # Lines; the numbers must begin within these: programs write their settings above, at most a few
 # screens.
-HEAD = 200
+MAX_HEAD = 200
 # Lines by which the separator is recognised. Numbers outweigh the header's words in them.
-LOOKED_AT = 20
+SAMPLE_LINES = 20
 # A column whose first number is larger is kept as decimals. Floats below have steps of 2e-12, finer
 # than ns.
-FAR = 1e4
+DECIMALS_FROM = 1e4
 Row = Sequence[str]
 
 
@@ -53,14 +53,14 @@ def read_text(data: bytes) -> Table:
             return _numbers(names, row, rows, number) if names else _echoed(chain([row], rows))
         if any(row):
             above.append(row)
-        if len(above) > HEAD:
+        if len(above) > MAX_HEAD:
             break
     raise ValueError("no rows of numbers")
 
 
 def _rows(text: str) -> Iterator[Row]:
     """Yield the cells of each line, by the separator that gives the most numbers."""
-    lines = [*islice(io.StringIO(text, None), HEAD)][-LOOKED_AT:]
+    lines = [*islice(io.StringIO(text, None), MAX_HEAD)][-SAMPLE_LINES:]
     numbers = [sum(map(_count, _cut(lines, separator))) for separator in SEPARATORS]
     return _cut(io.StringIO(text, None), SEPARATORS[numbers.index(max(numbers))])
 
@@ -111,7 +111,7 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
     """
     width, values = len(names), array("d")
     # Columns that begin far from 0, by their index; what is wrong with an incomplete row.
-    exact = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= FAR}
+    exact = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= DECIMALS_FROM}
     incomplete = ""
     for i, row in enumerate(filter(any, chain([first], rows)), number):
         cells = row if any(row[width:]) else row[:width]

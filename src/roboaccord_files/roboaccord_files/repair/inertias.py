@@ -20,12 +20,10 @@ from roboaccord_files.repair.inertial import change_inertia, inertials
 from roboaccord_files.repair.masses import MOMENT
 from roboaccord_files.repair.trap import Trap
 
-MIN_MUJOCO_MOMENT = (
-    1e-14  # kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler)
-)
-MIN_RAISED_MOMENT = (
-    2.0 * MIN_MUJOCO_MOMENT
-)  # kg m^2; smallest principal moment after a repair that raises it
+# kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler).
+MIN_MUJOCO_MOMENT = 1e-14
+# kg m^2; smallest principal moment after a repair that raises it.
+MIN_RAISED_MOMENT = 2.0 * MIN_MUJOCO_MOMENT
 # Relative to the largest moment: rounding of the numbers in a file. Files have fewer than nine
 # digits.
 FILE_ROUNDING = 1e-9

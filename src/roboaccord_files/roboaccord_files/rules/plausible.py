@@ -220,4 +220,5 @@ def _cure_by_hull(body: Solid) -> str:
 
 
 Finder = Callable[[Sequence[Solid]], Found]
+# The functions that `plausible` calls, in this order.
 FINDERS: tuple[Finder, ...] = beyond_shape, dense, mirrored, signs, other_unit
