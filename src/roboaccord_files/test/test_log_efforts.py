@@ -53,7 +53,7 @@ def judged(time: Array, q: Array, effort: Array, noise: float = 1e-4, stated: st
     tree = Tree.parse(PLANAR.format(dry=0.0))
     q = q + noise * np.random.default_rng(2).standard_normal(q.shape)
     joints = ("hip", "knee")
-    log = in_stretches(joints, time, q, effort, {}, [])
+    log = in_stretches(joints, time, q, effort)
     return check_log(log, LogBody.of(tree, joints, 9.81), stated)
 
 

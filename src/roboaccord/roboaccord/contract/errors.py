@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import IO, Any
 
-from roboaccord.numerics.machine import SAFE
+from roboaccord.numerics.machine import SAFE_PATH
 
 # Largest number of names in a list of choices: with 12 characters each, four lines of a terminal.
 MANY = 24
@@ -159,7 +159,7 @@ class Visible:
 
 def guard() -> None:
     """Escape control characters in what this process prints, and make its children's path safe."""
-    os.environ[SAFE] = "1"  # also for Python processes that libraries start, as glfw does
+    os.environ[SAFE_PATH] = "1"  # also for Python processes that libraries start, as glfw does
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):

@@ -31,7 +31,7 @@ from tempfile import NamedTemporaryFile
 from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
-from roboaccord.numerics.machine import SPARSE, cores, end_with, safe_path
+from roboaccord.numerics.machine import GARBAGE_THRESHOLD, cores, end_with, safe_path
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
@@ -221,7 +221,7 @@ def _work(pipe: Connection, pickled: bytes, parent: int, output: str, cpu: float
         cpu: processor time for a job [s]; 0 for no limit.
     """
     end_with(parent)
-    gc.set_threshold(SPARSE)
+    gc.set_threshold(GARBAGE_THRESHOLD)
     function: Callable[..., Any] = pickle.loads(pickled)
     file = os.open(output, os.O_WRONLY | os.O_APPEND)
     for stream in (sys.stdout, sys.stderr):

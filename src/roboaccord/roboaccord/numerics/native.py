@@ -8,6 +8,10 @@ array of sizes and of addresses of arrays. `set_table` stores the address of the
 symbol of this process; in a kernel `table_now` reads it, and `floats_at` and `ints_at` convert
 addresses to pointers. So no address is part of the compiled code, and it can be cached on disk.
 
+Terms of numba: a `CFunc` is a compiled C function; an intrinsic is a function whose calls within
+kernels become machine instructions that it generates itself. `c_function` replaces the private
+cache of a CFunc, because numba's own does not notice changed constants (jit_cache.py).
+
 A pointer to numbers of another type may be added, like `floats_at`.
 """
 
@@ -35,9 +39,9 @@ from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
 SYMBOL = "roboaccord_table"  # name of the symbol whose value is the address of the current table
-# Signature of an intrinsic (a function that generates machine instructions), and its generator.
+# Signature of an intrinsic, and the function that generates its instructions.
 Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
-_TABLE = ctypes.c_void_p()
+_TABLE = ctypes.c_void_p()  # the value of that symbol, for all kernels of this process
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 
 

@@ -100,7 +100,8 @@ def solve_in_box(W, b, low, high, x):
         for i in range(k):
             x[i] = min(max(x[i] - (W[i] @ x + b[i]) / W[i, i], low[i]), high[i])
     fixed = (x <= low) | (x >= high)
-    root, step, slope = np.empty((k, k)), np.empty(k), np.empty(k)
+    root = np.empty((k, k))  # Cholesky factor of W, without rows and columns that are fixed
+    step, slope = np.empty(k), np.empty(k)
     for _ in range(ROUNDS_PER_UNKNOWN * k):
         slope[:] = W @ x + b
         # Newton's step of the entries that are not fixed: W step = -slope.
@@ -112,7 +113,7 @@ def solve_in_box(W, b, low, high, x):
         factor(root, root)
         solve(root, step)
         # The whole step, or up to the first bound on the way, at which that entry is fixed.
-        fraction, reached = 1.0, -1
+        fraction, reached = 1.0, -1  # of the step; entry that reaches its bound
         for i in range(k):
             bound = high[i] if step[i] > 0.0 else low[i]
             if not fixed[i] and step[i] != 0.0 and (bound - x[i]) / step[i] < fraction:
@@ -124,11 +125,11 @@ def solve_in_box(W, b, low, high, x):
             continue
         # Release the fixed entry with the steepest slope away from its bound; none: solved.
         slope[:] = W @ x + b
-        worst, largest_slope = -1, WRONG_TOLERANCE * np.abs(b).max()
+        released, steepest = -1, WRONG_TOLERANCE * np.abs(b).max()
         for i in range(k):
-            wrong = (slope[i] if x[i] >= high[i] else -slope[i]) if fixed[i] else 0.0
-            if wrong > largest_slope:
-                worst, largest_slope = i, wrong
-        if worst < 0:
+            inward = (slope[i] if x[i] >= high[i] else -slope[i]) if fixed[i] else 0.0
+            if inward > steepest:
+                released, steepest = i, inward
+        if released < 0:
             break
-        fixed[worst] = False
+        fixed[released] = False

@@ -31,7 +31,7 @@ from roboaccord.scenario.setups import load_setup
 from roboaccord_files.excitation.search import Limits, Search, Tried
 from roboaccord_files.excitation.suitable import check_fixed, check_joints
 
-RATE = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
+DEFAULT_VELOCITY = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
 RobotFile = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
 XacroArguments = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file.")
@@ -134,11 +134,11 @@ def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
 
 
 def velocity_limits(setup: Setup) -> Array:
-    """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE if the file has none."""
+    """Return the velocity limits of the joints (n,) [rad/s or m/s], of the file or the default."""
     joints = {joint.get("name"): joint for joint in ET.fromstring(setup.urdf()).findall("joint")}
     limits = [joints[name].find("limit") for name in setup.joints]
     velocities = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
-    return np.array([rate if 0.0 < rate < ENDLESS else RATE for rate in velocities])
+    return np.array([rate if 0.0 < rate < ENDLESS else DEFAULT_VELOCITY for rate in velocities])
 
 
 def excitation(

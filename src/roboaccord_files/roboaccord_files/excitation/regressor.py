@@ -20,9 +20,12 @@ from roboaccord.description.inverse import FrameMotion, cross, link_motions, rot
 from roboaccord.description.tree import MOMENTS, Link, Tree
 
 # rad/s or m/s; dry friction F at a velocity v is smoothed to F v / sqrt(v^2 + SLOW^2). It is 0.5 %
-# of the usual velocity (command.RATE), so only reversals are smoothed.
+# of the usual velocity (command.DEFAULT_VELOCITY), so only reversals are smoothed.
 SLOW = 0.01
-DRIVE = ("damping", "dry friction", "armature")  # quantities of each joint
+# Quantities of each joint, by the attribute of `Tree`'s joints that has the value.
+OF_DRIVES = {"damping": "damping", "friction": "dry friction", "armature": "armature"}
+# Columns of a link's parameters, of which `mass` is the first.
+FIRST_MOMENT, INERTIA = slice(1, 4), slice(4, 10)
 
 
 class Parameter(NamedTuple):
@@ -53,7 +56,7 @@ def parameters_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> l
     of_link += [("inertia", moment[1:]) for moment in MOMENTS]
     names = [link.name for link in moving_links(tree, joints)]
     inertial = [Parameter(quantity, name, axis) for name in names for quantity, axis in of_link]
-    drives = [Parameter(quantity, joint) for quantity in DRIVE for joint in joints]
+    drives = [Parameter(quantity, joint) for quantity in OF_DRIVES.values() for joint in joints]
     return [*inertial, *(drives if friction else ())]
 
 
@@ -66,8 +69,8 @@ def values_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> Array
         shifted = link.inertia + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
         values += [link.mass, *(link.mass * c), *shifted[upper]]
     joint_of = {joint.name: joint for joint in tree.moving}
-    for quantity in ("damping", "friction", "armature") if friction else ():
-        values += [getattr(joint_of[name], quantity) for name in joints]
+    for attribute in OF_DRIVES if friction else ():
+        values += [getattr(joint_of[name], attribute) for name in joints]
     return np.array(values)
 
 
@@ -119,12 +122,12 @@ def unit_wrenches(motion: FrameMotion) -> tuple[Array, Array]:
     force, moment = np.zeros((2, len(turn), 3, 10))
     spin_cross = skew(spin)
     force[:, :, 0] = motion.acc
-    force[:, :, 1:4] = (skew(motion.change) + spin_cross @ spin_cross) @ turn
-    moment[:, :, 1:4] = -skew(motion.acc) @ turn
+    force[:, :, FIRST_MOMENT] = (skew(motion.change) + spin_cross @ spin_cross) @ turn
+    moment[:, :, FIRST_MOMENT] = -skew(motion.acc) @ turn
     # I w' and I w: the inertia is in the frame of the link, and so the vectors are turned there.
     by_change = turn @ of_moments(rotated(turn, motion.change, True))
     by_spin = turn @ of_moments(rotated(turn, spin, True))
-    moment[:, :, 4:] = by_change + spin_cross @ by_spin
+    moment[:, :, INERTIA] = by_change + spin_cross @ by_spin
     return force, moment
 
 

@@ -41,9 +41,8 @@ class System:
 
 
 # The content of systems.yaml: systems, parts of the window, and what the bridge knows.
-TABLE: Mapping[str, Any] = parse_yaml(
-    files(__package__).joinpath("systems.yaml").read_text(encoding="utf-8")
-)
+_YAML = files(__package__).joinpath("systems.yaml").read_text(encoding="utf-8")
+TABLE: Mapping[str, Any] = parse_yaml(_YAML)
 PREFIX = "gz::sim::systems::"  # of the names of systems
 SYSTEMS = {f"{PREFIX}{name}": System(**entry) for name, entry in TABLE["systems"].items()}
 # Systems that each world must have, each robot, and each robot whose joints move.

@@ -24,10 +24,14 @@ NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 # busy machine.
 TIMEOUT = 60.0
 VERSION = "1.9"  # of SDF
-VENDOR = "opt/ros/*/*/sdformat_vendor/share"  # of each release of ROS
+# Folders that may have sdformat's schema, as patterns below /: of Debian's packages, and of each
+# release of ROS.
+VENDOR = "opt/ros/*/*/sdformat_vendor/share"
 ROOTS = "usr/share", "usr/share/gz", VENDOR, f"{VENDOR}/gz"
-# How many numbers a value of a type has, by SDFormat's schema.
+# How many numbers a value of a type has, by SDFormat's schema; and other counts that it accepts:
+# colours without opacity, and poses whose rotation is a quaternion.
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
+ALSO_ACCEPTED = (("color", 3), ("pose", 7))
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -
             yield f"{path}: no attribute {name} in SDF {folder.name}"
     yield from _check_value(element, schema.get("type", ""), path)
     if schema.find("element[@copy_data]") is not None:
-        return
+        return  # the schema allows any content, as that of a plugin
     children = _children(schema, folder)
     for child in element:
         if ":" in child.tag or "}" in child.tag:
@@ -118,7 +122,7 @@ def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
     except ValueError:
         yield f"{path}: {' '.join(words)!r} is not a {kind}"
         return
-    if len(words) != count and (kind, len(words)) not in (("color", 3), ("pose", 7)):
+    if len(words) != count and (kind, len(words)) not in ALSO_ACCEPTED:
         yield f"{path}: {len(words)} numbers, a {kind} has {count}"
 
 

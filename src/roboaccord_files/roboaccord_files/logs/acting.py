@@ -11,7 +11,7 @@ stored. predicted.py adds what else moves the robot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,10 +28,10 @@ from roboaccord_files.logs.windows import Windows
 
 Slopes = dict[Hypothesis, Array]
 SCALED_BY, REWRITTEN_BY = ("gear", FACTOR), (FILTER, MOTOR, LIMIT)
+# Quantities of errors that change the recorded efforts alone.
 OF_EFFORTS = (*SCALED_BY, *REWRITTEN_BY)
-"""Quantities of errors that change the recorded efforts alone."""
-# Way in which efforts act: held over each step. SMOOTH_EFFORT and IMPULSES are what others add.
-HELD = Hypothesis("held")
+# How efforts act: a method of Windows with a number of samples by which they are late.
+Way = Callable[[int, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,14 @@ class ActingEfforts:
             factors: of the efforts of each joint (n, ...).
             changed: an error of REWRITTEN_BY; if given, the derivatives by its size.
         """
-        samples, fraction = whole_delay(sizes), sizes.get(LATE_EFFORT, 0.0)
+        windows, samples = self.windows, whole_delay(sizes)
+        fraction = sizes.get(LATE_EFFORT, 0.0)
         # Ways in which efforts act, with the samples by which they are late, and their share.
         ways = [
-            (HELD, samples, 1.0 - fraction),
-            (HELD, samples + 1, fraction),
-            (SMOOTH_EFFORT, samples, sizes.get(SMOOTH_EFFORT, 0.0)),
-            (IMPULSES, samples, sizes.get(IMPULSES, 0.0)),
+            (windows.by_held_efforts, samples, 1.0 - fraction),
+            (windows.by_held_efforts, samples + 1, fraction),
+            (windows.by_smooth_efforts, samples, sizes.get(SMOOTH_EFFORT, 0.0)),
+            (windows.by_impulses, samples, sizes.get(IMPULSES, 0.0)),
         ]
         moved = [
             self._by_joint(way, late, sizes, changed) @ (share * factors)
@@ -95,12 +96,14 @@ class ActingEfforts:
             one: LATE_EFFORT, SMOOTH_EFFORT, IMPULSES or an error of REWRITTEN_BY.
             sizes: at which the derivative is taken.
         """
-        factors, samples = self.factors(sizes), whole_delay(sizes)
+        factors, samples, windows = self.factors(sizes), whole_delay(sizes), self.windows
         if one == LATE_EFFORT:
-            earlier = self._by_joint(HELD, samples, sizes)
-            return np.asarray((earlier - self._by_joint(HELD, samples + 1, sizes)) @ factors)
+            earlier = self._by_joint(windows.by_held_efforts, samples, sizes)
+            later = self._by_joint(windows.by_held_efforts, samples + 1, sizes)
+            return np.asarray((earlier - later) @ factors)
         if one in (SMOOTH_EFFORT, IMPULSES):
-            return np.asarray(-self._by_joint(one, samples, sizes) @ factors)
+            way = windows.by_smooth_efforts if one == SMOOTH_EFFORT else windows.by_impulses
+            return np.asarray(-self._by_joint(way, samples, sizes) @ factors)
         return self.positions(sizes, -factors, one)
 
     def factor_slopes(self, scales: Sequence[Hypothesis], sizes: Sizes) -> Slopes:
@@ -113,21 +116,17 @@ class ActingEfforts:
         return {one: slopes[..., i] for i, one in enumerate(scales)}
 
     def _by_joint(
-        self, way: Hypothesis, late: int, sizes: Sizes, changed: Hypothesis | None = None
+        self, way: Way, late: int, sizes: Sizes, changed: Hypothesis | None = None
     ) -> Array:
         """Return the positions in windows due to the efforts of each joint (w, (k + 1) n, n).
 
         Args:
-            way: HELD; SMOOTH_EFFORT or IMPULSES for what they add to it.
+            way: how they act; unless they are held over each step, what that adds to it.
             late: whole samples by which the efforts act late.
             sizes, changed: as of `positions`.
         """
         errors = {h: size for h, size in sizes.items() if size and h.quantity in REWRITTEN_BY}
-        move_by = {
-            HELD: self.windows.by_held_efforts,
-            SMOOTH_EFFORT: self.windows.by_smooth_efforts,
-            IMPULSES: self.windows.by_impulses,
-        }
+        held = self.windows.by_held_efforts
 
         def compute() -> Array:
             """Compute the positions of those joints whose efforts are not those stored before."""
@@ -141,10 +140,10 @@ class ActingEfforts:
             differs = (efforts != before).any(axis=0)
             if differs.any():
                 of_joints = efforts[..., None] * np.eye(len(differs))[:, differs]
-                positions[..., differs] = move_by[way](late, of_joints)
-                if way != HELD:
-                    first = self._by_joint(HELD, late, errors, changed)[..., differs]
-                    second = self._by_joint(HELD, late + 1, errors, changed)[..., differs]
+                positions[..., differs] = way(late, of_joints)
+                if way != held:
+                    first = self._by_joint(held, late, errors, changed)[..., differs]
+                    second = self._by_joint(held, late + 1, errors, changed)[..., differs]
                     positions[..., differs] -= 0.5 * (first + second)
             return positions
 

@@ -70,6 +70,7 @@ class Blocks:
         ends = solve @ np.concatenate([-(h**2) / 12.0 * last, h / 6.0 * last], axis=-2)
         impulses = (step[..., n:] * h) @ first
         # The states, step by step, with columns for the initial state and each kind of efforts.
+        # Numbers of the first column of each kind.
         smooth, held = 2 * n, 2 * n + (2 * size + 1) * n
         impulsive = held + size * n
         states = np.zeros((w, count, 2 * n, impulsive + size * n))
@@ -83,5 +84,6 @@ class Blocks:
             states[..., impulsive + i * n : impulsive + (i + 1) * n] += impulses[:, :, i]
             rows[..., i * n : (i + 1) * n, :] = states[..., :n, :]
         rows[..., size * n :, :] = states[..., n:, :]
-        columns = np.split(rows, [smooth, held, impulsive], axis=-1)
-        return cls(steps, times, *map(np.ascontiguousarray, columns))
+        kinds = np.split(rows, [smooth, held, impulsive], axis=-1)
+        by_state, by_smooth, by_held, by_impulses = (np.ascontiguousarray(kind) for kind in kinds)
+        return cls(steps, times, by_state, by_smooth, by_held, by_impulses)

@@ -26,8 +26,8 @@ from roboaccord.engines.deviations import ModelChange, deviating_tree, loaded
 # is within a factor of 1.7 of any from 2 to 170 mrad/s.
 DRY_SPEEDS = (0.003, 0.01, 0.03, 0.1)
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"  # names of quantities
+# The field of LogBody for each quantity that is a number by joint.
 BY_JOINT = {name: name for name in ("damping", "armature", "zero", SPRING)} | {OFFSET: "offset"}
-"""The field of LogBody for each quantity that is a number by joint."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,8 @@ class LogBody:
 
     def friction(self, qd: Array) -> Array:
         """Return the efforts (k, n) that overcome viscous and dry friction at rates qd (k, n)."""
-        dry_efforts = (
-            dry * qd / np.hypot(qd, speed) for dry, speed in zip(self.dry, DRY_SPEEDS) if dry.any()
-        )
+        rows = zip(self.dry, DRY_SPEEDS)
+        dry_efforts = (dry * qd / np.hypot(qd, speed) for dry, speed in rows if dry.any())
         return np.asarray(self.damping * qd + sum(dry_efforts))
 
     def varied(self, sizes: Mapping[Hypothesis, float]) -> LogBody:

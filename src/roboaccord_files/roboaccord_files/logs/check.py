@@ -10,7 +10,7 @@ The steps, in `measured`:
    causes whose sizes reduce them (`explained`).
 4. State what the causes leave, and whether that is more than noise (`with_residuals`).
 
-FILE_GRAVITY_RATIO and EFFORT_NOISE_RATIO may be tuned; they move verdicts. `make own-logs` measures
+DRY_FRICTION_RATIO and EFFORT_NOISE_RATIO may be tuned; they move verdicts. `make own-logs` measures
 what is then found (docs/own_log.md).
 """
 
@@ -43,18 +43,18 @@ from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"  # stands in the report where a cross-check names an engine
+# Integration schemes by their delays a of positions and b of rates, in samples (scheme.py).
 SCHEMES = {
     "forward Euler": (1.0, 0.5),
     "semi-implicit Euler": (0.0, 0.5),
     "of order 2 or more": (0.0, 0.0),
 }
-"""Integration schemes by their delays a of positions and b of rates, in samples (predicted.py)."""
 # Samples; largest distance of fitted a and b from those of the scheme that is named. Schemes are
 # 0.5 apart, so at 0.25 two would be as near.
 SCHEME_DISTANCE = 0.15
-# Ratio of squared residuals; a controller compensates gravity by the file, and not by the true
-# robot, if the fit with the file's gravity leaves less than this share.
-FILE_GRAVITY_RATIO = 0.5
+# Ratio of squared residuals; where no cause is named, efforts of dry friction are left unknown only
+# if less than this share of the residuals remains.
+DRY_FRICTION_RATIO = 0.5
 # Ratio; noise of the efforts is added to that of the positions if its effect is larger than this.
 EFFORT_NOISE_RATIO = 0.5
 SUM_ROUND_OFF = 1e-9  # relative; round-off of sums; 3000 terms have 1e-13
@@ -192,7 +192,7 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
-        if named.causes or fitted(freed).unit < FILE_GRAVITY_RATIO * answer.plain.unit:
+        if named.causes or fitted(freed).unit < DRY_FRICTION_RATIO * answer.plain.unit:
             answer = Answer(freed, *explain(Search(freed)))
     return answer
 

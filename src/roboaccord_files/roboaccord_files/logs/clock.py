@@ -74,7 +74,8 @@ def runs(time: Array) -> list[slice]:
         late = late[late <= len(latest) - RUN_ROWS]
         ends = (i for i in late if (time[start + i :][:RUN_ROWS] < latest[i - 1] - window).all())
         end = int(next(ends, len(latest)))
-        slices, start = [*slices, slice(start, start + end)], start + end
+        slices.append(slice(start, start + end))
+        start += end
         if len(slices) > MAX_RUNS:
             raise AccordError(f"time jumps back more than {MAX_RUNS} times")
     return slices

@@ -82,6 +82,7 @@ MOTOR_SIDE = Reading("motor current or torque at the motor", scaled=True)
 COMPENSATED = Reading("torque less gravity", gravity=True)
 BOTH = Reading("torque less gravity and friction", gravity=True, friction=True)
 READINGS = (TORQUE, MOTOR_SIDE, COMPENSATED, BOTH)
+# Readings that remain possible for each word of `--effort`; "" where the user states nothing.
 READINGS_BY_WORD: Mapping[str, tuple[Reading, ...]] = {
     "": READINGS,
     "torque": (TORQUE,),
@@ -91,9 +92,8 @@ READINGS_BY_WORD: Mapping[str, tuple[Reading, ...]] = {
     "commanded": (TORQUE,),
     "filtered": (TORQUE,),
 }
-"""Readings that remain possible for each word of `--effort`; "" where the user states nothing."""
+# Quantities that are expected, and so no errors, for a word of `--effort`.
 EXPECTED = {"commanded": ("delay", MOTOR, LIMIT), "filtered": ("delay", FILTER)}
-"""Quantities that are expected, and so no errors, for a word of `--effort`."""
 
 
 @dataclass(frozen=True)

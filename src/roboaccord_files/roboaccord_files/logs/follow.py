@@ -58,6 +58,7 @@ class Follow(Posture):
         self._motion = CubicHermiteSpline(times, positions, velocities)
 
     def goal(self, time: float) -> tuple[Array, Array]:
+        """Return positions and velocities (n,) at a time [s]; at rest before and after the file."""
         first, last = self._motion.x[[0, -1]]
         within = min(max(time, first), last)
         return self._motion(within), self._motion(within, 1) * (first <= time < last)
@@ -75,7 +76,7 @@ def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:
     try:
         if path.suffix in (".yaml", ".yml"):
             data = parse_yaml(text)
-            names, points = [*map(str, data["joint_names"])], data["points"]
+            names, points = [str(name) for name in data["joint_names"]], data["points"]
             times = np.array([_seconds(point["time_from_start"]) for point in points])
             q = np.array([point["positions"] for point in points], dtype=float)
             if all(point.get("velocities") for point in points):

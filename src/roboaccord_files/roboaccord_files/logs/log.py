@@ -11,7 +11,7 @@ The constants may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -30,15 +30,11 @@ from roboaccord_files.logs.table import Table
 from roboaccord_files.logs.tables import read_table
 from roboaccord_files.logs.units import check_units, rate_notes
 
-CURRENT_WORDS = {
-    "current",
-    "currents",
-}  # words of a column whose efforts are in A unless it has a unit
+# Words of a column whose efforts are in A, unless it has a unit.
+CURRENT_WORDS = {"current", "currents"}
 MILLI = 1e-3  # A in a mA; factors of the user are by A
-MOTOR_WORDS = (
-    "current",
-    "motor",
-)  # words of `--effort` with which efforts in A or counts are accepted
+# Words of `--effort` with which efforts in A or counts are accepted.
+MOTOR_WORDS = ("current", "motor")
 # Periods; a longer time between samples cuts the log. One lost sample makes 2, and jitter up to
 # 0.5.
 MAX_GAP = 2.5
@@ -178,10 +174,9 @@ def _log_of(
     effort = np.column_stack([np.zeros_like(base_q), effort])
     qd = np.column_stack([np.full_like(base_q, np.nan), qd])
     # Stretches without gaps.
-    shown = {key: printed(key, column) for key, column in used.items()}
     clock = evened(samples.time - samples.time[:1], resolution)
     all_joints = (*base.joints, *joints) if base else joints
-    log = in_stretches(all_joints, clock, q, effort, shown, (), qd)
+    log = in_stretches(all_joints, clock, q, effort, qd)
     # Units, and notes on all that was assumed.
     angles = dict(zip(joints, log.q[:, -len(joints) :].T))
     rates = dict(zip(joints, log.qd[:, -len(joints) :].T)) if log.qd is not None else {}
@@ -192,8 +187,9 @@ def _log_of(
     notes += note_of_unused(table, used | pose if base else used)
     units = {joint: used.get(f"effort/{joint}", Column("")).unit for joint in joints}
     measured = {joint: PRINTED_UNITS.get(unit, unit) for joint, unit in units.items()}
+    shown = {key: printed(key, column) for key, column in used.items()}
     log = replace(log, base=base, passive=passive, commanded=table.commanded)
-    return replace(log, notes=notes, measured=measured)
+    return replace(log, columns=shown, notes=notes, measured=measured)
 
 
 def _used_columns(
@@ -206,19 +202,16 @@ def _used_columns(
             or counts, and nothing says how they become torques.
     """
     by_key = column_names.assigned(_candidates(table), joints, given, choice.names)
-    required, among = (
-        ["time", *(f"q/{joint}" for joint in joints)],
-        ", ".join(filter(None, table.columns)),
-    )
+    required = ["time", *(f"q/{joint}" for joint in joints)]
+    among = ", ".join(filter(None, table.columns))
     if missing := [key for key in required if key not in by_key]:
         cure = f"--map {missing[0]}=COLUMN"
         raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
     if not (choice.passive or any(f"effort/{joint}" in by_key for joint in joints)):
         raise AccordError(f"no efforts among {among}: {hint_on_efforts(table, joints)}")
-    return {
-        key: _with_unit(key, column, choice, "*" in given.get(key, ""))
-        for key, column in by_key.items()
-    }
+    for key, column in by_key.items():
+        by_key[key] = _with_unit(key, column, choice, "*" in given.get(key, ""))
+    return by_key
 
 
 def _candidates(table: Table) -> list[str]:
@@ -268,32 +261,26 @@ def _with_unit(key: str, column: Column, choice: Choice, has_factor: bool) -> Co
 
 
 def in_stretches(
-    joints: tuple[str, ...],
-    time: Array,
-    q: Array,
-    effort: Array,
-    columns: Mapping[str, str],
-    notes: Iterable[str],
-    qd: Array | None = None,
+    joints: tuple[str, ...], time: Array, q: Array, effort: Array, qd: Array | None = None
 ) -> Log:
     """Return samples as a log, cut into stretches at gaps.
 
     Args:
-        joints, columns, notes: as the fields of `Log`.
+        joints: names of the n joints.
         time, q, effort, qd: samples in their order, which may have gaps and NaN: times (k,) [s],
             positions, efforts and rates (k, n), SI.
 
     Raises:
         AccordError: if there are too few samples.
     """
-    remarks = list(notes)
+    notes = list[str]()
     # Rows with a number in each column, later than all rows before.
     is_valid = np.asarray(np.isfinite(np.column_stack([time, q, effort])).all(axis=1))
     latest = np.maximum.accumulate(np.where(is_valid, time, -np.inf))
     is_valid[1:] &= time[1:] > latest[:-1]
     if not is_valid.all():
         why = "no number, or not later than the row before"
-        remarks.append(f"{(~is_valid).sum()} rows left out: {why}")
+        notes.append(f"{(~is_valid).sum()} rows left out: {why}")
     time, q, effort = time[is_valid], q[is_valid], effort[is_valid]
     qd = qd[is_valid] if qd is not None and np.isfinite(qd).any() else None
     if len(time) < FEWEST_SAMPLES:
@@ -307,13 +294,13 @@ def in_stretches(
     if count < FEWEST_SAMPLES:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST_SAMPLES} are needed")
     span = f"from {time[0]:g} to {time[-1]:g} s"
-    remarks.append(f"{len(time)} samples every {1e3 * period:.4g} ms {span}")
+    notes.append(f"{len(time)} samples every {1e3 * period:.4g} ms {span}")
     if len(ends) > 2:
         gaps = f"{len(ends) - 2} gaps longer than {MAX_GAP:g} periods"
-        remarks.append(f"{gaps}; {len(stretches)} stretches kept")
+        notes.append(f"{gaps}; {len(stretches)} stretches kept")
     periods = np.concatenate([np.diff(time[stretch]) for stretch in stretches])
     uneven = np.mean(np.abs(periods - period) > UNEVEN_PERIOD * period)
     if uneven > 0.0:
         share = f"{100 * uneven:.2g} % of the periods are uneven"
-        remarks.append(f"{share}: stamps as they are, no resampling")
-    return Log(joints, time, q, effort, period, stretches, columns, remarks, qd=qd)
+        notes.append(f"{share}: stamps as they are, no resampling")
+    return Log(joints, time, q, effort, period, stretches, notes=notes, qd=qd)

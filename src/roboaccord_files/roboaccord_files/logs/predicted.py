@@ -37,11 +37,10 @@ from roboaccord_files.logs.windows import Windows
 
 CLOCK = Hypothesis("clock")
 DELAYS_OF_MOTION = (LATE_Q, LATE_QD, LATE_FRICTION)
+# Quantities whose errors change the efforts or the samples, and not the robot itself.
 BESIDE_ROBOT = (DELAY.quantity, SCHEME, quantities.BACKLASH, *OF_EFFORTS)
-"""Quantities whose errors change the efforts or the samples, and not the robot itself."""
-PAYLOAD, SPRING = quantities.PAYLOAD, quantities.SPRING
-LINEAR = {*OF_LINKS, PRODUCTS, PAYLOAD, SPRING, "damping", "armature", DRY, OFFSET}
-"""Parameters in which efforts are linear, but for others of the same link."""
+# Parameters in which efforts are linear, but for others of the same link.
+LINEAR = {*OF_LINKS, PRODUCTS, "payload", "spring", "damping", "armature", DRY, OFFSET}
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller:
 # of normally distributed efforts 4 % of the time, so a crossing is nearly a step.
 CROSSING = 0.05
@@ -99,10 +98,8 @@ class PredictedWindows(Problem, ABC):
         """
         log = self.log
         q, qd, _ = self.windows.smooth.at(np.arange(len(log.q)), log.time[:, None])[:, :, 0]
-        full, compensated = (
-            body.efforts(q, 0.0 * q, 0.0 * q) + body.friction(qd)
-            for body in (self.windows.body, self.body)
-        )
+        full = self.windows.body.efforts(q, 0.0 * q, 0.0 * q) + self.windows.body.friction(qd)
+        compensated = self.body.efforts(q, 0.0 * q, 0.0 * q) + self.body.friction(qd)
         log = replace(log, effort=log.effort + full - compensated)
         reading = replace(self.reading, gravity=False, friction=False)
         return replace(self, log=log, reading=reading, stored=Store())

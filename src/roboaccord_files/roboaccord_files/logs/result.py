@@ -101,6 +101,7 @@ class LogLevel(LevelOf[Any, LogCheck]):
         """Return nothing: check.py measures a log."""
 
     def judge(self, check: LogCheck, tolerances: Tolerances) -> Finding:
+        """Return whether the residuals are within the noise, outside, or cannot be judged."""
         # Not judged: too much noise, or no efforts.
         if check.noise > MAX_NOISE:
             where, size = check.noisiest
@@ -125,6 +126,7 @@ class LogLevel(LevelOf[Any, LogCheck]):
         return unless_few(Finding.within(), check.judged, check.windows, "windows")
 
     def rows(self, check: LogCheck) -> Rows:
+        """Return the rows of the report's table, by their labels."""
         return {
             "residuals": Entry(check.share, form=".3%"),
             "after the causes": Entry(check.left, form=".3%"),

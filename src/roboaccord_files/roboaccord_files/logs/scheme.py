@@ -13,16 +13,13 @@ from roboaccord.crosscheck.causes.fit import Prior
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis
 
 SCHEME = "scheme"  # quantity of these hypotheses, whose axis counts them
+# The delays a, b and c [samples].
 LATE_Q, LATE_QD, LATE_FRICTION = (Hypothesis(SCHEME, "", i) for i in range(3))
-"""The delays a, b and c [samples]."""
+# How efforts act. LATE_EFFORT is the fraction of a sample by which they act late; whole samples are
+# a delay, which is a cause. The others say how they act between samples: both are 0 if efforts are
+# held from sample to sample, SMOOTH_EFFORT is 1 if they change smoothly, and IMPULSES is 1 if they
+# act as impulses at the samples.
 LATE_EFFORT, SMOOTH_EFFORT, IMPULSES = (Hypothesis(SCHEME, "", i) for i in range(3, 6))
-"""How efforts act.
-
-LATE_EFFORT is the fraction of a sample by which they act late; whole samples are a delay, which is
-a cause. The others say how they act between samples: both are 0 if efforts are held from sample to
-sample, SMOOTH_EFFORT is 1 if they change smoothly, and IMPULSES is 1 if they act as impulses at the
-samples.
-"""
 # Mean, standard deviation, lowest and highest value [samples, or 1]. All schemes above are within
 # 1.5 standard deviations, and the bounds leave a tenth of a sample, of SMOOTH_EFFORT and IMPULSES a
 # fifth, for noise.

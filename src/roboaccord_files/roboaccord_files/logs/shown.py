@@ -72,16 +72,14 @@ def log_lines(report: Report) -> list[RenderableType]:
     noise = f"noise {100 * check.noise:.2g} % of the effect of the efforts"
     windows = f"{noise} over {check.window} steps"
     figures["windows"] = (windows, "")
-    if check.share == check.share:
-        residuals = (
-            f"{100 * check.share:.3g} % of that effect, {100 * check.left:.3g} % after the causes"
-        )
-        figures["residuals"] = (residuals, "")
+    if not np.isnan(check.share):
+        share = f"{100 * check.share:.3g} % of that effect"
+        figures["residuals"] = (f"{share}, {100 * check.left:.3g} % after the causes", "")
     if check.motion:
         figures["motion"] = (motion_line(check.motion), "")
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
-    if check.delay == check.delay:
+    if not np.isnan(check.delay):
         ticks = f"{check.delay / check.period:.3g}"
         unit = "tick" if ticks == "1" else "ticks"
         figures["delay"] = (f"efforts act {ticks} {unit} of {1e3 * check.period:.4g} ms late", "")

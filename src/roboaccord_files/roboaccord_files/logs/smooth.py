@@ -96,9 +96,8 @@ def _rms_of(log: Log, splines: Sequence[Any], every: int) -> Array:
 
     A spline has one coefficient a knot, which takes 1 / every of the squares: they are scaled up.
     """
-    residuals = [
-        log.q[stretch] - spline(log.time[stretch]) for stretch, spline in zip(log.segments, splines)
-    ]
+    stretches = zip(log.segments, splines)
+    residuals = [log.q[part] - spline(log.time[part]) for part, spline in stretches]
     freedom = every / (every - 1.0) if every > 1 else 1.0
     return np.asarray(np.sqrt(freedom * np.mean(np.concatenate(residuals) ** 2, axis=0)))
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
+# Arrays of one length by the name of the column.
 Columns = Mapping[str, NDArray[Any]]
-"""Arrays of one length by the name of the column."""
 
 
 class Table(NamedTuple):

@@ -161,7 +161,8 @@ def _echoed(rows: Iterable[Row]) -> Table:
         cells, parts = row[3 + count :], list[list[float]]()
         while len(parts) < len(PARTS):
             size = count if cells and cells[0] else 1
-            parts, cells = [*parts, [float(cell) for cell in cells[:size] if cell]], cells[size:]
+            parts.append([float(cell) for cell in cells[:size] if cell])
+            cells = cells[size:]
         stamp = int(row[0]) * NANOSECONDS + int(row[1])
         states.append(joint_state("", stamp, stamp, row[3 : 3 + count], parts))
     return table_of(states)

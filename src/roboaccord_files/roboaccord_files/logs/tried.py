@@ -53,8 +53,8 @@ MAX_FITTED = 6
 # wrong sign.
 MOTOR_RANGE, MIN_GEAR = np.pi, 1.6
 GEARS = np.outer([1.0, -1.0], np.geomspace(2.0, 512.0, 13)).ravel()
+# Fields of the log that may be those of motors, by the name of the cause.
 MOTOR_FIELDS = {"gear of q": ["q"], "gear of axis": ["q", "effort"]}
-"""Fields of the log that may be those of motors, by the name of the cause."""
 Mistake = tuple[Cause, list[str], Array]
 Slopes = Callable[[Sequence[Hypothesis], Sizes], Mapping[Hypothesis, Array]]
 
@@ -75,9 +75,7 @@ def groups_of(log: Log, tree: Tree, scaled: bool) -> list[Group]:
     speeds = range(1, len(DRY_SPEEDS))
     groups: list[Group] = [(Hypothesis(DRY, joint, i),) for joint, i in product(log.driven, speeds)]
     groups += [components(Hypothesis(*pair)) for pair in product(OF_LINKS, links)]
-    groups += [
-        (Hypothesis(PRODUCTS, where),) for where in [*with_products, *every] if with_products
-    ]
+    groups += [(Hypothesis(PRODUCTS, link),) for link in [*with_products, *every] if with_products]
     groups += [components(Hypothesis(*pair)) for pair in product(kinds, log.driven)]
     groups += [(Hypothesis(*pair),) for pair in product(gear, every)]
     groups += [(Hypothesis("gravity", "", Z_INDEX),), (Hypothesis("clock"),)]
@@ -106,9 +104,8 @@ def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Seq
         mass, *position = components(Hypothesis(quantities.PAYLOAD, link.name))
         position_slopes = slopes(position, {mass: link.mass})
         effect = {axis: float(np.linalg.norm(slope)) for axis, slope in position_slopes.items()}
-        visible = [
-            axis for axis in position if effect.get(axis, 0.0) > MIN_EFFECT * max(effect.values())
-        ]
+        least = MIN_EFFECT * max(effect.values())
+        visible = [axis for axis in position if effect.get(axis, 0.0) > least]
         yield (mass, *visible), [share * link.mass for share in PAYLOAD_SHARES]
 
 

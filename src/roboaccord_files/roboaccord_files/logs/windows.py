@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-from roboaccord_files.logs.along import Along
+from roboaccord_files.logs.along import RobotMotion
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.response import PROBE, Response
@@ -113,9 +113,8 @@ class Windows(Response):
             nodes = 2 * size + 1
             most //= 2
         # First samples of the windows; evenly chosen ones where there are too many.
-        starts = np.concatenate(
-            [np.arange(part.start, part.stop - size, size) for part in log.segments]
-        )
+        starts_of = [np.arange(part.start, part.stop - size, size) for part in log.segments]
+        starts = np.concatenate(starts_of)
         count = max(min(most, MAX_POSITIONS // n) // size, 1)
         self.is_complete = len(starts) <= count
         if not self.is_complete:
@@ -132,7 +131,7 @@ class Windows(Response):
         for swing in log.swings:
             is_held[(starts >= swing.start) & (starts < swing.stop), :3] = True
         super().__init__(body, times, self.smooth.at(starts, times), is_held, nodes)
-        self._along = [Along.of(body, self.nodes)]
+        self._robot_motions = [RobotMotion.of(body, self.nodes)]
         # The effect of the efforts, with scale 1, and the scale of the residuals.
         self._reset_basis()
         self.effort_effect = self._effect_of_efforts()
@@ -275,16 +274,15 @@ class Windows(Response):
             body: the robot.
             kept: whether to keep its results, because the next robots will be similar.
         """
-        similar = max(self._along, key=lambda along: len(along.same_frames(body)))
-        along = Along.of(body, self.nodes, similar)
+        similar = max(self._robot_motions, key=lambda motion: len(motion.same_frames(body)))
+        motion = RobotMotion.of(body, self.nodes, similar)
         if kept:
-            self._along = [self._along[0], along]
+            self._robot_motions = [self._robot_motions[0], motion]
         q, clock_rate = self.nodes[0], 1.0 + body.clock  # seconds of a fast clock in a true one
         qdd = clock_rate**2 * self.nodes[2]
-        smooth_efforts = along.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
-        return np.asarray(
-            self._nodes.interpolated(smooth_efforts) + body.friction(clock_rate * self.qd)
-        )
+        smooth_efforts = motion.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
+        friction = body.friction(clock_rate * self.qd)
+        return np.asarray(self._nodes.interpolated(smooth_efforts) + friction)
 
     @cached_property
     def _needed(self) -> Array:
