@@ -22,7 +22,7 @@ from roboaccord_files.excitation.regressor import Parameter, parameters_of, regr
 
 STATES = 100  # random states; even with one or two joints they give more rows than parameters
 # rad or m; positions of a joint without stops are drawn between plus and minus this.
-FREE_RANGE = np.pi
+UNBOUNDED = np.pi
 # Relative to the largest; smaller factors of a combination, and smaller columns, are round-off. In
 # own_log/arm.urdf no factor is between 1e-14 and 0.09.
 FACTOR_ROUND_OFF = 1e-9
@@ -106,6 +106,6 @@ def random_states(tree: Tree, joints: Sequence[str]) -> tuple[Array, Array, Arra
     """Return positions within limits, rates and accelerations (k, n) from a fixed seed."""
     rng = np.random.default_rng(0)
     ends = {joint.name: joint.ends for joint in tree.moving}
-    lower, upper = np.clip(np.array([ends[name] for name in joints]).T, -FREE_RANGE, FREE_RANGE)
+    lower, upper = np.clip(np.array([ends[name] for name in joints]).T, -UNBOUNDED, UNBOUNDED)
     shape = STATES, len(joints)
     return rng.uniform(lower, upper, shape), rng.standard_normal(shape), rng.standard_normal(shape)

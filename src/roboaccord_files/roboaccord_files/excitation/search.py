@@ -17,7 +17,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import Tree
 
-from roboaccord_files.excitation.base import FREE_RANGE, BaseParameters
+from roboaccord_files.excitation.base import UNBOUNDED, BaseParameters
 from roboaccord_files.excitation.motion import FourierMotion
 from roboaccord_files.excitation.regressor import regressor, values_of
 
@@ -49,9 +49,8 @@ class Limits:
         """Return the limits of a tree's joints; a joint without stops turns by half a turn."""
         ends = {joint.name: joint.ends for joint in tree.moving}
         lower, upper = np.array([ends[name] for name in joints]).T
-        turn_below = np.minimum(upper, FREE_RANGE) - 2.0 * FREE_RANGE
-        lower = np.where(np.isfinite(lower), lower, turn_below)
-        upper = np.where(np.isfinite(upper), upper, lower + 2.0 * FREE_RANGE)
+        lower = np.where(np.isfinite(lower), lower, np.minimum(upper, UNBOUNDED) - 2.0 * UNBOUNDED)
+        upper = np.where(np.isfinite(upper), upper, lower + 2.0 * UNBOUNDED)
         return cls(lower, upper, rate, effort)
 
 

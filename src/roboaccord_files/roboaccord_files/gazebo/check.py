@@ -112,9 +112,10 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
 def _check_world(world: ET.Element, models: Sequence[Path]) -> Iterator[str]:
     """Yield the systems, settings and models that a world lacks."""
     names = [plugin.get("name") for plugin in world.findall("plugin")]
-    for name in map(PREFIX.__add__, IN_EVERY_WORLD):
-        if names.count(name) != 1:
-            yield f"world: system {name} is there {names.count(name)} times, and not once"
+    for system in IN_EVERY_WORLD:
+        count = names.count(PREFIX + system)
+        if count != 1:
+            yield f"world: system {PREFIX}{system} is there {count} times, and not once"
     for setting in ("physics/max_step_size", "physics/real_time_factor", "gravity"):
         if world.find(setting) is None:
             yield f"world/{setting}: must be stated, and not left to the default"
@@ -148,7 +149,8 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
         if system is None:
             yield f"plugin: {name} is not a system that this workspace knows"
             continue
-        if filename != (library := f"gz-sim-{system.library}-system"):
+        library = f"gz-sim-{system.library}-system"
+        if filename != library:
             yield f"plugin: {name} is in {library}, not in {filename}"
         for child in plugin:
             if child.tag not in {*system.parameters.split(), *system.topics}:
@@ -168,7 +170,8 @@ def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, Sequence[str]]
     """Yield the topics of systems, each with its type and direction."""
     for plugin in plugins:
         system = SYSTEMS.get(plugin.get("name", ""))
-        for parameter, type_and_direction in (system.topics if system else {}).items():
+        topics = system.topics if system else {}
+        for parameter, type_and_direction in topics.items():
             yield plugin.findtext(parameter) or "", type_and_direction
 
 

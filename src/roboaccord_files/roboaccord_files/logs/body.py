@@ -88,7 +88,7 @@ class LogBody:
 
     def pull(self, q: Array) -> Array:
         """Return the efforts (k, n) that hold the springs at positions q (k, n)."""
-        springs = {joint.name: joint.spring for joint in self.tree.moving}
+        springs = {joint.name: joint.spring for joint in self.tree.moving}  # (stiffness, slack)
         stiffness, slack = np.array([springs[name] for name in self.joints]).reshape(-1, 2).T
         return np.asarray(stiffness * (q - self.zero - slack) + self.spring * (q - self.zero))
 

@@ -228,16 +228,12 @@ def delay_of(problem: LogProblem) -> float:
 def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
     """Return a check with the residuals that the named causes leave, and their part beyond noise.
 
-    All are rms values (n,) as shares of the effect of the efforts. Independent errors add in their
-    squares, so residuals beyond noise are sqrt(residuals^2 - NOISE_RATIO noise^2).
+    All are rms values (n,) as shares of the effect of the efforts.
     """
     problem, _, plain, fit = answer
     windows, remaining = problem.windows, problem.share(fit.residuals)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
-    beyond, beyond_positions = (
-        np.sqrt(np.maximum(remaining**2 - NOISE_RATIO * share**2, 0.0))
-        for share in (noise, windows.share)
-    )
+    beyond = residuals_beyond(remaining, noise)
     worst = first_largest(beyond)
     return replace(
         check,
@@ -246,12 +242,20 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
         left=float(remaining.max()),
         beyond=float(beyond.max()),
         worst=windows.log.joints[worst],
-        beyond_positions=float(beyond_positions.max()),
+        beyond_positions=float(residuals_beyond(remaining, windows.share).max()),
         noise_share=float(noise.max()),
         scheme=scheme_of(fit),
         judged=int(problem.kept.sum()),
         windows=len(problem.kept),
     )
+
+
+def residuals_beyond(residuals: Array, noise: Array) -> Array:
+    """Return the part of rms residuals (n,) that exceeds noise (n,).
+
+    Independent errors add in their squares.
+    """
+    return np.asarray(np.sqrt(np.maximum(residuals**2 - NOISE_RATIO * noise**2, 0.0)))
 
 
 def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:

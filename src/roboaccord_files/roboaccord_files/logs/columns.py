@@ -164,6 +164,7 @@ def _stated_column(key: str, text: str, names: Sequence[str], joints: Sequence[s
     if key != "time" and (kind not in WORDS or joint not in joints):
         keys = ", ".join(["time", *(f"{kind}/{joints[0]}" for kind in ("q", "qd", "effort"))])
         raise AccordError(f"--map {key}: no such quantity; {keys}, ... of {', '.join(joints)}")
+    # Sign, factor before *, and name; unless the whole text is the name of a column.
     scaled = re.fullmatch(r"([-+]?)(?:(\d*\.?\d+(?:e[-+]?\d+)?)\*)?(.+)", text, re.IGNORECASE)
     sign, factor, name = scaled.groups() if scaled and text not in names else ("", None, text)
     scale = float(factor or 1.0) * (-1.0 if sign == "-" else 1.0)

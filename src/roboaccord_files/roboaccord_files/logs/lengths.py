@@ -42,8 +42,8 @@ def choose_windows(log: Log, body: LogBody) -> Windows:
     sizes = np.arange(MIN_STEPS, max(MIN_STEPS, lengths.sum() // MIN_WINDOWS) + 1)
     enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= MIN_WINDOWS // 4
     longest = int(sizes[enough].max(initial=MIN_STEPS))
-    smooth, calm = Smooth.of(log), min(int(lengths.sum()) // QUIET_WINDOWS, longest)
-    for asked, most in ((QUIET_NOISE, calm), (MAX_NOISE, longest)):
+    smooth, longest_quiet = Smooth.of(log), min(int(lengths.sum()) // QUIET_WINDOWS, longest)
+    for asked, most in ((QUIET_NOISE, longest_quiet), (MAX_NOISE, longest)):
         size = MIN_STEPS
         while True:
             # The first look is at few of them, which is fast.
@@ -54,6 +54,7 @@ def choose_windows(log: Log, body: LogBody) -> Windows:
                     return windows
                 if size >= most:
                     break
+            # Between 1.2 and 4 times as long, for the promise is a rough one.
             factor = min(max(float(windows.share.max() / asked) ** (1.0 / NOISE_POWER), 1.2), 4.0)
             size = min(int(factor * size) + 1, most)
     return windows

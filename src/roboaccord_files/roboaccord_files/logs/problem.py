@@ -106,7 +106,7 @@ class LogProblem(PredictedWindows):
                 changed = {name: undone(name, getattr(self.log, name), change) for name in fields}
                 log = replace(self.log, **changed)
                 if "q" in fields:
-                    smooth = Smooth.of(log, (windows.smooth.every,))
+                    smooth = Smooth.of(log, (windows.smooth.spacing,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log, stored=Store())
 
@@ -165,10 +165,8 @@ class LogProblem(PredictedWindows):
         cost_bound = (UNEXPLAINED if single else LEFT_BY_SEVERAL) * plain.cost
         noise = NOISE_RATIO * self.windows.scale_share.max()
         share_bound = np.hypot(MAX_NOISE if single else FAILING, noise)
-        return bool(
-            fit.cost <= times * max(cost_bound, NOISE_RATIO * fit.residuals.size)
-            and share < times * share_bound
-        )
+        cost_bound = max(cost_bound, NOISE_RATIO * fit.residuals.size)
+        return bool(fit.cost <= times * cost_bound and share < times * share_bound)
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes is better than one before by enough to count.
@@ -244,10 +242,8 @@ class LogProblem(PredictedWindows):
             cause = replace(cause, size=fit.sizes[one] + centre)
         slope = self.slopes([one], fit.sizes).get(one)
         inexact = MODEL_ERROR / self.share(slope).max() if slope is not None else 0.0
-        unit = cause.unit
         slides = {joint.name for joint in windows.body.tree.moving if joint.kind == "prismatic"}
-        if one.where in slides:
-            unit = SLIDING.get(unit, unit)
+        unit = SLIDING.get(cause.unit, cause.unit) if one.where in slides else cause.unit
         half = float(np.hypot(fit.half_width(one), inexact))
         axis = "" if one.quantity == "gravity" else cause.axis
         size = cause.size or 0.0

@@ -129,6 +129,8 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
     # Motion and efforts at a few times; `samples.repeat` is the sample of each time of a window.
     far = np.flatnonzero(np.ptp(windows.log.q, axis=0) > MOTOR_RANGE)
     far = far[far >= first]
+    # Each joint that may be a motor, and all of them.
+    motor_groups = [*far[:, None], far] if len(far) > 1 else [*far[:, None]]
     count = MANY_TIMES if far.size else FEW_TIMES
     at = np.linspace(0, len(windows.qd) - 1, count).astype(int)
     motion = np.stack([values[at] for values in (windows.q, windows.qd, windows.qdd)])
@@ -146,7 +148,7 @@ def likely(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
         (cause, names, block_diag(np.eye(first), change))
         for cause, names, change in exchanges(driven, ("q", "effort"))
     ]
-    for motors in [*far[:, None], *([far] if len(far) > 1 else [])]:  # one, or all
+    for motors in motor_groups:
         candidates += [geared(kind, motors, windows.log.joints, misfits) for kind in MOTOR_FIELDS]
     squares = [float((misfits(names, change) ** 2).sum()) for _, names, change in candidates]
     as_recorded = float((misfits((), unit) ** 2).sum())

@@ -44,7 +44,8 @@ def check_units(
     Raises:
         AccordError: if a unit cannot be right, with what may be wrong and the cure.
     """
-    if (period := float(np.median(np.diff(time)))) > MAX_PERIOD:
+    period = float(np.median(np.diff(time)))
+    if period > MAX_PERIOD:
         cure = f"in ms or ns? --map 'time={columns['time'].name}[ms]'"
         raise AccordError(f"samples {period:g} s apart; {cure}")
     rates = np.column_stack([np.diff(positions) / np.diff(time) for positions in q.values()])

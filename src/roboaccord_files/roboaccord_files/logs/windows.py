@@ -107,9 +107,9 @@ class Windows(Response):
         self.log, self.smooth = log, smooth
         n = log.q.shape[1]
         # Nodes by the length in time and by the knots; at all times where that is too many.
-        nodes = int(NODES_PER_KNOT * size / smooth.every)
+        nodes = int(NODES_PER_KNOT * size / smooth.spacing)
         nodes = max(nodes, MIN_NODES + int(NODES_PER_SECOND * size * log.period))
-        if size * NODES_PER_KNOT > MAX_NODES * smooth.every:
+        if size * NODES_PER_KNOT > MAX_NODES * smooth.spacing:
             nodes = 2 * size + 1
             most //= 2
         # First samples of the windows; evenly chosen ones where there are too many.
@@ -151,6 +151,7 @@ class Windows(Response):
         moved = self.moved_by(np.stack([inertial, needed - inertial], axis=-1))
         squares = (moved**2).sum(axis=-1).reshape(len(self.samples), -1, self.joints)
         effect = np.sqrt(squares.mean((0, 1)))
+        # At least a thousandth of the largest, since noise is divided by it.
         return np.asarray(np.maximum(effect, 1e-3 * effect.max()), float)
 
     @property
@@ -240,6 +241,7 @@ class Windows(Response):
 
     def _recomputed(self) -> Windows:
         """Return these windows, without kept results of another basis or scale."""
+        # Cached properties keep their values in the instance's __dict__.
         for name in ("_needed", "_measured", "scheme", "_late_friction"):
             self.__dict__.pop(name, None)
         self.smoothing_error = self._smoothing_error()

@@ -37,7 +37,7 @@ def unphysical(top: ET.Element) -> Iterator[Trap]:
     impossible, thin = "non-physical inertia", "zero principal moment"
 
     def trap(fault: str, cause: str, advice: str, repair: RepairFunction, needs: str = "") -> Trap:
-        """Return the trap of all links that have a fault; its repair is certain if it needs none."""
+        """Return the trap of all links with a fault; a repair that needs no number is certain."""
         names = tuple(name for name in faults if faults[name] == fault)
         return Trap(cause, names, advice, repair, certain=not needs, needs=needs)
 

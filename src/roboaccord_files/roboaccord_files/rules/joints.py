@@ -130,10 +130,8 @@ def _reductions(source: Source) -> Found:
             message = f"{label(drive)}: {times}, which is not in the file"
             yield "reduction-inertia", drive, message, cure
             continue
-        for name in names:
-            joint = source.joints.get(name)
-            if joint is None:
-                continue
+        for name in (name for name in names if name in source.joints):
+            joint = source.joints[name]
             moved = moved or moved_inertias(source)  # computed once, for the first of them
             effort = sum(numbers(joint.find("limit"), "effort"))
             if effort > MAX_ACCELERATION * moved.get(name, math.inf) > 0.0:

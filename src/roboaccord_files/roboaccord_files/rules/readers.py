@@ -79,11 +79,11 @@ def _changed_masses(source: Source, stated: Mapping[str, str]) -> str:
     changed = list[str]()
     bound = float(stated.get("boundmass", "0"))
     for name, link in source.links.items():
-        mass = in_mujoco = sum(numbers(link.find("inertial/mass"), "value"))
-        shapes = link.findall("collision")
+        mass = sum(numbers(link.find("inertial/mass"), "value"))
+        in_mujoco, shapes = mass, link.findall("collision")
         if stated.get("inertiafromgeom") == "true" and shapes:
             in_mujoco = DENSITY * sum(shape_points(source, read_geometry(e))[1] for e in shapes)
         in_mujoco = max(in_mujoco, bound) if in_mujoco else in_mujoco
-        if abs(in_mujoco - mass) > 1e-9 * mass:
+        if abs(in_mujoco - mass) > 1e-9 * mass:  # more than round-off
             changed.append(f"{name} {in_mujoco:.4g} kg for {mass:g}")
     return f", and makes {', '.join(changed[:4])}" if changed else ""
