@@ -105,6 +105,8 @@ def isolated(
                 _send(busy[-1], waiting, jobs, timeout)
             remaining_time = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
             ready = wait([worker.pipe for worker in busy], remaining_time)
+            # Each worker with an answer, or past its deadline, yields a result. Then it gets the
+            # next job, or ends if it has crashed or no job is left.
             for worker in list(busy):
                 has_answer = worker.pipe in ready
                 if not has_answer and worker.deadline > time.monotonic():

@@ -83,7 +83,8 @@ class Kernel(Generic[P, R]):
         return result
 
     def __reduce__(self) -> str:
-        return self.function.__qualname__  # pickled as functions are, by name
+        """Return the name by which it is pickled, as functions are."""
+        return self.function.__qualname__
 
     @property
     def dispatcher(self) -> Callable[P, R]:

@@ -79,12 +79,15 @@ def _as_pointer(number_type: types.Type) -> Intrinsic:
     """Return an intrinsic that converts an address to a pointer to numbers of a type."""
 
     def pointer(_: BaseContext, address: types.Type) -> Typed:
+        """Return the signature, from an integer to a pointer, and the generator."""
+
         def generate(
             context: BaseContext,
             builder: ir.IRBuilder,
             signature: Signature,
             args: Sequence[ir.Value],
         ) -> ir.Value:
+            """Generate the conversion of the integer."""
             return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
         return types.CPointer(number_type)(address), generate  # type: ignore[attr-defined]
@@ -103,6 +106,7 @@ def table_now(_: BaseContext) -> Typed:
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, _: Sequence[ir.Value]
     ) -> ir.Value:
+        """Generate a load of the symbol's value, which is declared at its first use."""
         pointer_type = context.get_value_type(signature.return_type)
         if SYMBOL not in builder.module.globals:
             ir.GlobalVariable(builder.module, pointer_type, SYMBOL)

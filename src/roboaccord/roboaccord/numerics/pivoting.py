@@ -100,18 +100,10 @@ def solve_in_box(W, b, low, high, x):
         for i in range(k):
             x[i] = min(max(x[i] - (W[i] @ x + b[i]) / W[i, i], low[i]), high[i])
     fixed = (x <= low) | (x >= high)
-    root = np.empty((k, k))  # Cholesky factor of W, without rows and columns that are fixed
-    step, slope = np.empty(k), np.empty(k)
+    root, step, slope = np.empty((k, k)), np.empty(k), np.empty(k)
     for _ in range(ROUNDS_PER_UNKNOWN * k):
         slope[:] = W @ x + b
-        # Newton's step of the entries that are not fixed: W step = -slope.
-        for i in range(k):
-            step[i] = 0.0 if fixed[i] else -slope[i]
-            for j in range(i):
-                root[i, j] = 0.0 if fixed[i] or fixed[j] else W[i, j]
-            root[i, i] = 1.0 if fixed[i] else W[i, i]
-        factor(root, root)
-        solve(root, step)
+        _fill_step(W, slope, fixed, root, step)
         # The whole step, or up to the first bound on the way, at which that entry is fixed.
         fraction, reached = 1.0, -1  # of the step; entry that reaches its bound
         for i in range(k):
@@ -133,3 +125,18 @@ def solve_in_box(W, b, low, high, x):
         if released < 0:
             break
         fixed[released] = False
+
+
+@kernel
+def _fill_step(W, slope, fixed, root, step):
+    """Fill `step` (k,) with Newton's step of the entries that are not fixed: W step = -slope.
+
+    `root` (k, k) is memory for the Cholesky factor, overwritten.
+    """
+    for i in range(len(step)):
+        step[i] = 0.0 if fixed[i] else -slope[i]
+        for j in range(i):
+            root[i, j] = 0.0 if fixed[i] or fixed[j] else W[i, j]
+        root[i, i] = 1.0 if fixed[i] else W[i, i]
+    factor(root, root)
+    solve(root, step)

@@ -36,6 +36,7 @@ class Parameter(NamedTuple):
     component: str = ""
 
     def __str__(self) -> str:
+        """Return it in words, such as `inertia xx of forearm`."""
         return f"{self.quantity} {self.component} of {self.where}".replace("  ", " ")
 
 

@@ -113,9 +113,7 @@ class Search:
                 return Tried(smaller, self.base.condition(rows), efforts)
         return None
 
-    def best(
-        self, tries: int, seed: int, progress: Callable[[], object] = lambda: None
-    ) -> tuple[Tried, float]:
+    def best(self, tries: int, seed: int, progress: Callable[[], object]) -> tuple[Tried, float]:
         """Return the best motion of a number of tries, and the median condition of the draws.
 
         Args:

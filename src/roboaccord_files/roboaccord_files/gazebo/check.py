@@ -100,7 +100,9 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
             problems.append(f"gazebo: no link or joint {tag.get('reference')} in the description")
     topics = dict(_topics(root.iter("plugin")))
     for path in worlds:
-        attaching = _attaching(path, root.get("name", ""))
+        # Systems of the world that attach the robot to something.
+        plugins = read_xml(path).iter("plugin")
+        attaching = [e for e in plugins if e.findtext("child_model") == root.get("name", "")]
         for plugin in attaching:
             if (link := plugin.findtext("child_link")) not in links:
                 problems.append(f"{path.name}: no link {link} in the description")
@@ -158,12 +160,6 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
         for parameter in system.topics:
             if not (plugin.findtext(parameter) or "").startswith("/"):
                 yield f"plugin: {name} needs a {parameter} that starts with /"
-
-
-def _attaching(world: Path, robot: str) -> list[ET.Element]:
-    """Return the systems of a world that attach a robot to something."""
-    plugins = read_xml(world).iter("plugin")
-    return [plugin for plugin in plugins if plugin.findtext("child_model") == robot]
 
 
 def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -41,9 +41,10 @@ class Undecided:
     reason: str
 
     def __str__(self) -> str:
+        """Return the line that is printed."""
         return f"undecided: {self.reason}"
 
-    to_json = __str__
+    to_json = __str__  # the JSON has the same line
 
 
 # A line about a file: what is wrong, or why that is not known.

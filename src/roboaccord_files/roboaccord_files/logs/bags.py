@@ -192,7 +192,7 @@ def _joint_state_topic(
         raise AccordError(f"it holds no joint states in {topic}{where}")
 
     def preference(name: str) -> tuple[object, ...]:
-        # Most joints first; then no copy (our reference, Gazebo's own); then one of a scenario.
+        """Order topics: most joints; no copy (our reference, Gazebo's own); those of a scenario."""
         namespace = name.rpartition("/")[0]
         copy = f"/{REFERENCE}/" in name[1:] or namespace.endswith("/gz")
         return -len(joints & by_topic[name]), copy, f"{namespace}/{SCENARIO}" not in topics, name

@@ -52,9 +52,10 @@ def quantum(values: Array) -> float:
     these multiples repeat.
     """
     steps = np.abs(np.diff(values))
-    steps = steps[steps > 1e-9]
+    steps = steps[steps > 1e-9]  # [rad or m] less is round-off
     if not steps.size:
         return 0.0
+    # The mean of the smallest ones, which are all the same but for round-off.
     step = float(steps.min())
     step = float(np.mean(steps[steps < 1.5 * step]))
     multiples = steps / step

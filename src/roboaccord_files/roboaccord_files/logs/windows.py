@@ -112,13 +112,8 @@ class Windows(Response):
         if size * NODES_PER_KNOT > MAX_NODES * smooth.spacing:
             nodes = 2 * size + 1
             most //= 2
-        # First samples of the windows; evenly chosen ones where there are too many.
-        starts_of = [np.arange(part.start, part.stop - size, size) for part in log.segments]
-        starts = np.concatenate(starts_of)
         count = max(min(most, MAX_POSITIONS // n) // size, 1)
-        self.is_complete = len(starts) <= count
-        if not self.is_complete:
-            starts = starts[np.linspace(0, len(starts) - 1, count).astype(int)]
+        starts, self.is_complete = _first_samples(log, size, count)
         self.samples = starts[:, None] + np.arange(size + 1)
         # Times of samples and, between them, the middles of steps.
         time = log.time[self.samples]
@@ -356,3 +351,15 @@ class Windows(Response):
     def _late_friction(self) -> Array:
         """Effect on positions if a damping of 1 N m s/rad is late, by joint (w, (k + 1) n, n)."""
         return self.moved_by(-self.log.period * self.qdd[:, :, None] * np.eye(self.joints))
+
+
+def _first_samples(log: Log, size: int, count: int) -> tuple[NDArray[np.intp], bool]:
+    """Return the first samples of windows of `size` steps (w,), and whether these are all.
+
+    Of more than `count` windows evenly chosen ones are taken.
+    """
+    starts_of = [np.arange(part.start, part.stop - size, size) for part in log.segments]
+    starts = np.concatenate(starts_of)
+    if len(starts) <= count:
+        return starts, True
+    return starts[np.linspace(0, len(starts) - 1, count).astype(int)], False

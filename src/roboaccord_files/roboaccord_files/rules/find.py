@@ -125,7 +125,8 @@ def _traps(source: Source) -> Found:
                 message += f": {moments_text(inertias[name][1])}"
             yield rule, element, message, trap.fix
     for name, factor in source.misscaled.items():
-        element, comparison = source.links[name], "larger" if factor < 1.0 else "smaller"
+        element = source.links[name]
+        comparison = "larger" if factor < 1.0 else "smaller"
         message = f"{label(element)}: a mesh far {comparison} than the robot"
         cure = f"scale it by {factor:g}, or so: {' '.join(3 * [f'{factor:g}'])} in place of 1 1 1"
         yield "mesh-scale", element, message, cure

@@ -123,12 +123,14 @@ def _squared_radii(body: Solid, allowance: float, margin: float) -> tuple[Array,
 
 def dense(links: Sequence[Solid]) -> Found:
     """Yield links whose hull is denser than steel, and links that all have one default density."""
+    # Links that are too dense.
     densities = [body.mass / body.hull[0] for body in links]
     usual_limit = MEDIAN_FACTOR * float(np.median(densities)) if len(links) > MIN_GROUP else 0.0
     for body, density in zip(links, densities, strict=True):
         if density > max(MAX_DENSITY, usual_limit) and body.size > MIN_DENSE_SIZE:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
+    # Groups of links with the density of one material, by the volumes of their shapes or hulls.
     for material, (low, high) in MATERIALS.items():
         in_range = [low <= body.mass / body.volume <= high for body in links]
         of_hull = [low <= density <= high for density in densities]
