@@ -82,13 +82,10 @@ def _as_pointer(number_type: types.Type) -> Intrinsic:
         """Return the signature, from an integer to a pointer, and the generator."""
 
         def generate(
-            context: BaseContext,
-            builder: ir.IRBuilder,
-            signature: Signature,
-            args: Sequence[ir.Value],
+            context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]
         ) -> ir.Value:
             """Generate the conversion of the integer."""
-            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+            return builder.inttoptr(args[0], context.get_value_type(sig.return_type))
 
         return types.CPointer(number_type)(address), generate  # type: ignore[attr-defined]
 

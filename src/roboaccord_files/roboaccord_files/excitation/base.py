@@ -62,7 +62,7 @@ class BaseParameters:
         """
         # The regressor with a row for each state and joint, relative to the joint's rms effort.
         states = random_states(tree, joints)
-        by_state = regressor(tree, joints, gravity, *states, friction)
+        by_state = regressor(tree, joints, gravity, states, friction)
         efforts = np.sqrt((by_state**2).sum(axis=2).mean(axis=0))
         nonzero = np.maximum(efforts, EFFORT_ROUND_OFF * efforts.max())
         rows = (by_state / nonzero[:, None]).reshape(-1, by_state.shape[-1])

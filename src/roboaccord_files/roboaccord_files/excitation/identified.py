@@ -57,8 +57,7 @@ class Identified:
             motion: positions, rates and accelerations (3, k, n).
         """
         base = BaseParameters.of(tree, joints, gravity, friction=friction)
-        q, qd, qdd = motion
-        columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd, friction))
+        columns = base.scaled(regressor(tree, joints, gravity, motion, friction))
         # By the eigenvalues of A^T A, bounded below so that a lost parameter divides by no 0.
         values, axes = np.linalg.eigh(columns.T @ columns)
         bounded = np.maximum(values, LOST_EIGENVALUE * values[-1])

@@ -26,6 +26,7 @@ SLOW = 0.01
 OF_DRIVES = {"damping": "damping", "friction": "dry friction", "armature": "armature"}
 # Columns of a link's parameters, of which `mass` is the first.
 FIRST_MOMENT, INERTIA = slice(1, 4), slice(4, 10)
+Motion = Sequence[Array]  # positions, rates and accelerations (3, k, n)
 
 
 class Parameter(NamedTuple):
@@ -76,13 +77,7 @@ def values_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> Array
 
 
 def regressor(
-    tree: Tree,
-    joints: Sequence[str],
-    gravity: Array,
-    q: Array,
-    qd: Array,
-    qdd: Array,
-    friction: bool = True,
+    tree: Tree, joints: Sequence[str], gravity: Array, motion: Motion, friction: bool = True
 ) -> Array:
     """Return the regressor Y (k, n, p) at k states.
 
@@ -90,19 +85,20 @@ def regressor(
         tree: its first link does not move; joints that are not named stay at 0.
         joints: n of them.
         gravity: acceleration of free fall (3,) [m/s^2].
-        q, qd, qdd: positions, rates and accelerations (k, n).
+        motion: positions, rates and accelerations (3, k, n).
         friction: whether friction and rotors have columns, too.
     """
+    q, qd, qdd = motion
     motions = link_motions(tree, joints, gravity, q, qd, qdd)
     links = moving_links(tree, joints)
     columns = np.zeros((*q.shape, 10 * len(links)))
     for i, link in enumerate(links):
-        motion = motions[link.name]
-        force, moment = unit_wrenches(motion)
-        for carrier in motion.carriers:
+        frame = motions[link.name]
+        force, moment = unit_wrenches(frame)
+        for carrier in frame.carriers:
             load = carrier.axis[:, None] @ (force if carrier.slides else moment)
             if not carrier.slides:  # z . (r x f) = (z x r) . f
-                load = load + cross(carrier.axis, motion.origin - carrier.origin)[:, None] @ force
+                load = load + cross(carrier.axis, frame.origin - carrier.origin)[:, None] @ force
             columns[:, carrier.column, 10 * i : 10 * i + 10] = load[:, 0]
     if not friction:
         return columns

@@ -107,7 +107,7 @@ class Search:
         # Make it smaller until the efforts are within their limits.
         for halving in range(MAX_HALVINGS):
             smaller = motion.scaled(np.full(len(span), 0.5**halving))
-            rows = regressor(self.tree, self.joints, self.gravity, *smaller.samples)
+            rows = regressor(self.tree, self.joints, self.gravity, smaller.samples)
             efforts = np.abs(rows @ self._values).max(axis=0)
             if (efforts <= USABLE * limits.effort).all():
                 return Tried(smaller, self.base.condition(rows), efforts)
@@ -125,7 +125,8 @@ class Search:
             AccordError: if no drawn motion keeps within the limits of the efforts.
         """
         # Draw motions at random.
-        rng, draws = np.random.default_rng(seed), max(int(DRAWN_SHARE * tries), 1)
+        rng = np.random.default_rng(seed)
+        draws = max(int(DRAWN_SHARE * tries), 1)
         drawn = list[tuple[Tried, Array]]()
         for _ in range(draws):
             shape = self._random_shape(rng)
@@ -150,7 +151,7 @@ class Search:
     def _too_weak(self) -> str:
         """Return the message that names the joint that cannot hold the robot mid-range."""
         middle, still = self._middle[None], np.zeros((1, len(self._middle)))
-        rows = regressor(self.tree, self.joints, self.gravity, middle, still, still)
+        rows = regressor(self.tree, self.joints, self.gravity, (middle, still, still))
         required, limit = np.abs(rows @ self._values)[0], self.limits.effort
         worst = int(np.argmax(required - USABLE * limit))
         needs = f"{self.joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range"

@@ -67,7 +67,8 @@ def check_file(path: Path, models: Sequence[Path], *, ours: bool = True) -> list
     config = _check_config(path) if ours and root.find("world") is None else ()
     if root.tag == "robot":
         return [*_check_systems(root), *config]
-    problems, version = [], root.get("version", "")
+    problems = []
+    version = root.get("version", "")
     if ours and version != VERSION:
         problems.append(f"sdf: version {version}, and not {VERSION}")
     folder = schema_folder(VERSION if ours else version)

@@ -108,7 +108,8 @@ class ActingEfforts:
 
     def factor_slopes(self, scales: Sequence[Hypothesis], sizes: Sizes) -> Slopes:
         """Return the derivatives of the residuals by errors of SCALED_BY (w, (k + 1) n)."""
-        factors, changes = self.factors(sizes), list[Array]()
+        factors = self.factors(sizes)
+        changes = []
         for one in scales:
             larger = {**sizes, one: sizes.get(one, 0.0) + one.probe}
             changes.append((factors - self.factors(larger)) / one.probe)

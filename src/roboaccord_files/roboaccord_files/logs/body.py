@@ -26,6 +26,7 @@ from roboaccord.engines.deviations import ModelChange, deviating_tree, loaded
 # is within a factor of 1.7 of any from 2 to 170 mrad/s.
 DRY_SPEEDS = (0.003, 0.01, 0.03, 0.1)
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"  # names of quantities
+Names = tuple[str, ...]
 # The field of LogBody for each quantity that is a number by joint.
 BY_JOINT = {name: name for name in ("damping", "armature", "zero", SPRING)} | {OFFSET: "offset"}
 
@@ -48,7 +49,7 @@ class LogBody:
     """
 
     tree: Tree
-    joints: tuple[str, ...]
+    joints: Names
     gravity: Array
     damping: Array
     dry: Array
@@ -60,12 +61,7 @@ class LogBody:
 
     @classmethod
     def of(
-        cls,
-        tree: Tree,
-        joints: tuple[str, ...],
-        gravity: float,
-        damping: float = 1.0,
-        dry: float = 1.0,
+        cls, tree: Tree, joints: Names, gravity: float, damping: float = 1.0, dry: float = 1.0
     ) -> LogBody:
         """Return the robot as its file has it.
 

@@ -65,7 +65,9 @@ def runs(time: Array) -> list[slice]:
     Raises:
         AccordError: if there are more than MAX_RUNS runs.
     """
-    window, slices, start = min(MAX_LATE_TIME, MAX_LATE_SHARE * np.ptp(time)), list[slice](), 0
+    window = min(MAX_LATE_TIME, MAX_LATE_SHARE * np.ptp(time))
+    slices = list[slice]()
+    start = 0
     while start < len(time):
         # The run ends before the first row from which on RUN_ROWS rows are all before the
         # latest time so far.

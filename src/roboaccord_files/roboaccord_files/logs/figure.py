@@ -30,10 +30,10 @@ def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
     """
     scaled = check.taken.factors if check.taken else ()
     factors = {cause.where: cause.size or 1.0 for cause in scaled}
-    smooth, n = Smooth.of(log), len(log.joints)
+    n = len(log.joints)
     # Positions, rates and accelerations of each stretch without a gap, and the efforts they need.
     predicted = []
-    for stretch, spline in zip(log.segments, smooth.splines):
+    for stretch, spline in zip(log.segments, Smooth.of(log).splines):
         q, qd, qdd = (spline(log.time[stretch], order) for order in range(3))
         predicted.append(body.efforts(q, qd, qdd) + body.friction(qd))
     with picture(path, (9.0, 1.0 + ROW_HEIGHT * n), nrows=n, sharex=True, squeeze=False) as rows:

@@ -42,7 +42,8 @@ def choose_windows(log: Log, body: LogBody) -> Windows:
     sizes = np.arange(MIN_STEPS, max(MIN_STEPS, lengths.sum() // MIN_WINDOWS) + 1)
     enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= MIN_WINDOWS // 4
     longest = int(sizes[enough].max(initial=MIN_STEPS))
-    smooth, longest_quiet = Smooth.of(log), min(int(lengths.sum()) // QUIET_WINDOWS, longest)
+    smooth = Smooth.of(log)
+    longest_quiet = min(int(lengths.sum()) // QUIET_WINDOWS, longest)
     for asked, most in ((QUIET_NOISE, longest_quiet), (MAX_NOISE, longest)):
         size = MIN_STEPS
         while True:

@@ -70,8 +70,7 @@ def log_lines(report: Report) -> list[RenderableType]:
         figures["log" if i == 0 else " " * i] = (note, "")
     # How well the equations fit; residuals are NaN where noise has prevented the comparison.
     noise = f"noise {100 * check.noise:.2g} % of the effect of the efforts"
-    windows = f"{noise} over {check.window} steps"
-    figures["windows"] = (windows, "")
+    figures["windows"] = (f"{noise} over {check.window} steps", "")
     if not np.isnan(check.share):
         share = f"{100 * check.share:.3g} % of that effect"
         figures["residuals"] = (f"{share}, {100 * check.left:.3g} % after the causes", "")

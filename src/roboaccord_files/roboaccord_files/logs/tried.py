@@ -185,6 +185,7 @@ def geared(
     bounds = np.log(MIN_GEAR / abs(ratio)), np.inf
     fit = least_squares(lambda x: misfits(fields, change(x, ratio)), equal, bounds=bounds)
     ratios = ratio * np.exp(fit.x)
-    where, text = ", ".join(joints[j] for j in motors), ", ".join(f"{r:.4g}" for r in ratios)
+    where = ", ".join(joints[j] for j in motors)
+    text = ", ".join(f"{ratio:.4g}" for ratio in ratios)
     size = float(ratios[0]) if len(motors) == 1 else None
     return Cause(kind, where, size, axis=text), fields, change(fit.x, ratio)

@@ -132,7 +132,8 @@ class Windows(Response):
         self.effort_effect = self._effect_of_efforts()
         self.scale = np.hypot(self.noise, MODEL_ERROR * self.effort_effect)
         self._reset_basis()
-        self.smoothing_error, self.rounding = self._smoothing_error(), np.zeros(n)
+        self.smoothing_error = self._smoothing_error()
+        self.rounding = np.zeros(n)
 
     def _effect_of_efforts(self) -> Array:
         """Return the rms effect of the efforts on the positions in a window (n,) [rad or m].
@@ -186,7 +187,8 @@ class Windows(Response):
         from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
         q, period = self.log.q, self.log.period
-        lasting, braking = int(REST_TIME / period) + 1, int(BRAKING_TIME / period) + 1  # in samples
+        lasting = int(REST_TIME / period) + 1  # in samples, as the next
+        braking = int(BRAKING_TIME / period) + 1
         ranges = maximum_filter1d(q, lasting, 0) - minimum_filter1d(q, lasting, 0)
         is_still = ranges <= np.maximum(REST_NOISE * self.noise, REST_SHARE * np.ptp(q, axis=0))
         # A range belongs to the middle of its samples; all of them rest, and those around are near.
@@ -204,7 +206,8 @@ class Windows(Response):
         is_slow = rates < SLOW_SHARE * np.sqrt((rates**2).mean(axis=0))
         if not is_slow[:, columns].any():
             return self
-        windows, ramp = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
+        windows = copy.copy(self)
+        ramp = np.linspace(-1.0, 1.0, 2 * self.size + 1)
         unknown = np.zeros((len(rates), self.joints, 3 * len(columns)))
         for i, j in enumerate(columns):
             forward = self.qd[:, j] > 0.0

@@ -118,7 +118,8 @@ def _reductions(source: Source) -> Found:
     that nobody set: it is found only if the effort limit would accelerate the joint beyond
     MAX_ACCELERATION.
     """
-    with_rotor, moved = rotor_inertias(source.top), dict[str, float]()
+    with_rotor = rotor_inertias(source.top)
+    moved = dict[str, float]()  # inertias, once they are needed
     cure = "write <drake:rotor_inertia>, or armature"
     for drive in source.top.iter("transmission"):
         ratio = _ratio(drive)
@@ -132,7 +133,7 @@ def _reductions(source: Source) -> Found:
             continue
         for name in (name for name in names if name in source.joints):
             joint = source.joints[name]
-            moved = moved or moved_inertias(source)  # computed once, for the first of them
+            moved = moved or moved_inertias(source)
             effort = sum(numbers(joint.find("limit"), "effort"))
             if effort > MAX_ACCELERATION * moved.get(name, math.inf) > 0.0:
                 unit = "m/s^2" if joint.get("type") == "prismatic" else "rad/s^2"

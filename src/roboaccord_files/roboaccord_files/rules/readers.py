@@ -44,7 +44,8 @@ def find_readers(source: Source) -> Found:
         for rule, defaults in SETTINGS.items():
             stated = dict[str, str]()
             for key, default in defaults.items():
-                value, figures = compiler.get(key, default).strip().lower(), numbers(compiler, key)
+                value = compiler.get(key, default).strip().lower()
+                figures = numbers(compiler, key)
                 if value != default and (not figures or any(x > 0.0 for x in figures)):
                     stated[key] = value
             if stated:

@@ -67,8 +67,7 @@ def other_side(name: str) -> str:
         """Return the word of the other side, in capitals as the one that is found."""
         word = match[0]
         other = SIDES.get(word.lower(), word)
-        if word.isupper():
-            return other.upper()
-        return other.title() if word.istitle() else other
+        in_capitals = {word.title(): other.title(), word.upper(): other.upper()}
+        return in_capitals.get(word, other)
 
     return LETTERS.sub(swapped, WORDS.sub(swapped, name))
