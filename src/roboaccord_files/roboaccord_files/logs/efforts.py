@@ -150,15 +150,15 @@ def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -
         shares: rms residuals of each fit as a share of the effect of the efforts, of the joints
             that move.
     """
-    plain, *_ = fits
+    usual, *_ = fits
     middle = {reading: float(np.median(share)) for reading, share in shares.items()}
     best = min(fits, key=middle.__getitem__)
-    if plain != TORQUE:  # the user stated what the efforts are
+    if usual != TORQUE:  # the user stated what the efforts are
         return best
     # Torque at the joint stays unless its residuals are large, and far larger than the best ones.
-    clear = middle[plain] > CLEAR * middle[best] or fits[plain].cost > CLEAR**2 * fits[best].cost
-    if shares[plain].max() < LARGE_RESIDUALS or not clear:
-        return plain
+    clear = middle[usual] > CLEAR * middle[best] or fits[usual].cost > CLEAR**2 * fits[best].cost
+    if shares[usual].max() < LARGE_RESIDUALS or not clear:
+        return usual
     # Most factors of the other reading must be well determined, and far from 1.
     low, high = GEAR_ERRORS
     fit, factors = fits[best], [one for one in fits[best].sizes if one.quantity == FACTOR]
@@ -168,7 +168,7 @@ def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -
         for factor in factors
     ]
     convincing = middle[best] < MAX_LEFT and (not factors or sum(far_from_one) > len(factors) / 2)
-    return best if convincing else plain
+    return best if convincing else usual
 
 
 def taken(

@@ -73,8 +73,8 @@ class FloatingBase:
         position = np.array([columns[name] for name in POSITION if name in columns])
         distance = 0.0
         if len(position):
-            known = position[:, np.isfinite(position).all(axis=0)]
-            distance = np.linalg.norm(known - known[:, :1], axis=0).max(initial=0.0)
+            recorded = position[:, np.isfinite(position).all(axis=0)]
+            distance = np.linalg.norm(recorded - recorded[:, :1], axis=0).max(initial=0.0)
         components = [np.abs(columns[name]) for name in QUATERNION if name in columns]
         turned = max((float(np.nanmax(x) - np.nanmin(x)) for x in components), default=0.0)
         if distance <= MOVES and turned <= MOVES:

@@ -52,7 +52,7 @@ def joint_state(topic: str, stamp: int, received: int, names: Sequence[str], par
     return Row(topic, stamp, received, values)
 
 
-def table_of(rows: Sequence[Row], notes: Sequence[str] = (), more: Sequence[str] = ()) -> Table:
+def table_of(rows: Sequence[Row], notes: Sequence[str] = (), further: Sequence[str] = ()) -> Table:
     """Return messages as a table, a row each, in their order.
 
     A message without a stamp gets one by linear interpolation: where its receipt lies between those
@@ -80,4 +80,4 @@ def table_of(rows: Sequence[Row], notes: Sequence[str] = (), more: Sequence[str]
         stamps[~has_stamp] = sent[before] + np.round(advance).astype(np.int64)
     names = dict.fromkeys(name for row in rows for name in row.values)
     columns = {name: np.array([row.values.get(name, np.nan) for row in rows]) for name in names}
-    return Table({time_column: stamps, **columns}, notes, published=True, more=more)
+    return Table({time_column: stamps, **columns}, notes, published=True, further=further)

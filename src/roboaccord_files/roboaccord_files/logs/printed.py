@@ -28,7 +28,7 @@ def note_of_unused(table: Table, used: Mapping[str, Column]) -> Iterable[str]:
 
 def hint_on_efforts(table: Table, joints: Sequence[str]) -> str:
     """Return the hint for a log without efforts: the options that state them, or their absence."""
-    column = table.more[0] if table.more else "COLUMN"
+    column = table.further[0] if table.further else "COLUMN"
     return f"--map effort/{joints[0]}={column}, or --passive if nothing drives the robot"
 
 

@@ -32,7 +32,7 @@ from roboaccord_files.logs.predicted import PredictedWindows
 from roboaccord_files.logs.scheme import LATE_EFFORT
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.store import Store
-from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of, undone
+from roboaccord_files.logs.tried import DELAY, groups_of, likely_mistakes, starts_of, undone
 from roboaccord_files.logs.windows import MODEL_ERROR, REST_NOISE, Windows
 
 # Share; a cause must explain residuals of at least this size. Schemes' own errors are as large.
@@ -102,7 +102,7 @@ class LogProblem(PredictedWindows):
                 yield cause, self._without(held)
         if self.share(fitted(self).residuals).max() > MISTAKEN_COLUMNS:
             acting = self.efforts(fitted(self).sizes)
-            for cause, fields, change in likely(windows, self.body, acting):
+            for cause, fields, change in likely_mistakes(windows, self.body, acting):
                 changed = {name: undone(name, getattr(self.log, name), change) for name in fields}
                 log = replace(self.log, **changed)
                 if "q" in fields:

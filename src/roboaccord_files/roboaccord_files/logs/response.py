@@ -73,9 +73,9 @@ class Response:
         inverse = np.asarray(np.linalg.inv(self._masses()), float)
         # K and C by difference quotients, in the middle of each step.
         middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
-        plain = body.efforts(q, qd, qdd)
-        by_q = [body.efforts(q + PROBE * row, qd, qdd) - plain for row in unit]
-        by_qd = [body.efforts(q, qd + PROBE * row, qdd) - plain for row in unit]
+        unchanged = body.efforts(q, qd, qdd)
+        by_q = [body.efforts(q + PROBE * row, qd, qdd) - unchanged for row in unit]
+        by_qd = [body.efforts(q, qd + PROBE * row, qdd) - unchanged for row in unit]
         stiffness = self._nodes.interpolated(np.stack(by_q, axis=-1))[middle] / PROBE
         damping = self._nodes.interpolated(np.stack(by_qd, axis=-1))[middle] / PROBE
         damping += np.diag(body.damping)

@@ -25,14 +25,14 @@ class Table(NamedTuple):
             "" is that of numbers without a column's name.
         notes: remarks on what was read, for the user.
         published: whether rows are ROS joint states; publishers that measure no effort send zeros.
-        more: names of further columns, such as topics of a bag, that are read when asked for.
+        further: names of further columns, such as topics of a bag, that are read when asked for.
         commanded: whether the efforts are commands, which act later.
     """
 
     columns: Columns
     notes: Sequence[str] = ()
     published: bool = False
-    more: Sequence[str] = ()
+    further: Sequence[str] = ()
     commanded: bool = False
 
     def numbers(self, name: str) -> Array:

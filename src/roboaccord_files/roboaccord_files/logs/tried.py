@@ -3,7 +3,7 @@
 An error is a `Hypothesis`: a quantity, the joint or link where it is wrong, and an axis. There are
 three lists: `groups_of` has errors whose effect is nearly linear in their size, so that a fit can
 begin at 0; `starts_of` has those whose fit must begin near the right size, with sizes to begin at;
-`likely` has wrong signs, exchanged columns, and columns of motors instead of joints.
+`likely_mistakes` has wrong signs, exchanged columns, and columns of motors instead of joints.
 
 An error is added to one of them, with its effect in `LogBody.varied` or in predicted.py. Starting
 sizes may be tuned.
@@ -109,7 +109,7 @@ def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Seq
         yield (mass, *visible), [share * link.mass for share in PAYLOAD_SHARES]
 
 
-def likely(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
+def likely_mistakes(windows: Windows, body: LogBody, efforts: Array) -> list[Mistake]:
     """Return the wrong signs, orders and gears of columns with which efforts best fit the motion.
 
     At a few times the efforts are compared with those that the motion needs by the robot's
@@ -170,7 +170,7 @@ def geared(
         kind: key of MOTOR_FIELDS.
         motors: the columns of their joints (m,).
         joints: names of all joints (n,).
-        misfits: returns the misfits of efforts, by fields and change, as in `likely`.
+        misfits: returns the misfits of efforts, by fields and change, as in `likely_mistakes`.
     """
     from scipy.optimize import least_squares
 

@@ -224,16 +224,17 @@ class Windows(Response):
         smooth = self.q.reshape(len(self.samples), -1, self.joints)[:, ::2]
         return self._projected((self.log.q[self.samples] - smooth)[..., None])[..., 0]
 
-    def rescaled(self, more: Array, steps: Array) -> Windows:
+    def rescaled(self, effort_noise: Array, is_rounding: Array) -> Windows:
         """Return the windows with the noise of efforts added to the scale.
 
         Args:
-            more: effect of that noise on positions (n,) [rad or m].
-            steps: mask of joints whose noise is rounding (n,), which windows do not average out.
+            effort_noise: its effect on positions (n,) [rad or m].
+            is_rounding: mask of joints whose noise is rounding, which windows do not average out
+                (n,).
         """
         windows = copy.copy(self)
-        windows.rounding = np.where(steps, more / self.effort_effect, 0.0)
-        windows.scale = np.hypot(self.scale, more)
+        windows.rounding = np.where(is_rounding, effort_noise / self.effort_effect, 0.0)
+        windows.scale = np.hypot(self.scale, effort_noise)
         windows._reset_basis()
         return windows._recomputed()
 
@@ -298,8 +299,8 @@ class Windows(Response):
         """Return recorded positions less those of a robot without efforts (w, (k + 1) n)."""
         if body is self.body:
             return self._measured
-        more = self.needed(body, kept=True) - self._needed
-        return self._measured + self.moved_by(more[..., None])[..., 0]
+        difference = self.needed(body, kept=True) - self._needed
+        return self._measured + self.moved_by(difference[..., None])[..., 0]
 
     def by_held_efforts(self, shift: int, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to efforts that are held over each step.
@@ -345,9 +346,9 @@ class Windows(Response):
         """Effect on positions if q or qd are late by a period (w, (k + 1) n, 2)."""
         body, period = self.body, self.log.period
         q, qd, qdd = self.nodes
-        plain, delay = body.efforts(q, qd, qdd), PROBE * period
-        by_q = body.efforts(q - delay * qd, qd, qdd) - plain
-        by_qd = body.efforts(q, qd - delay * qdd, qdd) - plain
+        unchanged, delay = body.efforts(q, qd, qdd), PROBE * period
+        by_q = body.efforts(q - delay * qd, qd, qdd) - unchanged
+        by_qd = body.efforts(q, qd - delay * qdd, qdd) - unchanged
         return self.moved_by(self._nodes.interpolated(np.stack([by_q, by_qd], axis=-1) / PROBE))
 
     @cached_property
