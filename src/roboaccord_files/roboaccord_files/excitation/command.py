@@ -103,11 +103,11 @@ def excite_command(
     folders = options.read_packages(packages or [])
     setup = load_setup(what, "", settings, packages=folders, arguments=arguments)
     search = search_of(setup, duration, harmonics)
-    with counted(tries, "motions") as done:
-        best, random = search.best(tries, seed, lambda: done(1))
+    with counted(tries, "motions") as advance:
+        best, typical = search.best(tries, seed, lambda: advance(1))
     with results(folder, "excite", force=force) as target:
         files = write(target, setup.joints, best, rate)
-        result = excitation(setup.joints, search, best, random, files)
+        result = excitation(setup.joints, search, best, typical, files)
         return Result(result, [*shown(result), run_line(what, result)])
 
 
@@ -142,7 +142,7 @@ def velocity_limits(setup: Setup) -> Array:
 
 
 def excitation(
-    joints: Sequence[str], search: Search, best: Tried, random: float, files: Sequence[Path]
+    joints: Sequence[str], search: Search, best: Tried, typical: float, files: Sequence[Path]
 ) -> Excitation:
     """Return the figures of a motion, and which parameters it identifies.
 
@@ -150,7 +150,7 @@ def excitation(
         joints: names of n joints.
         search: search that found the motion.
         best: the motion.
-        random: median condition number of random motions.
+        typical: median condition number of random motions.
         files: files that were written.
     """
     q, qd, _ = best.motion.samples
@@ -164,7 +164,7 @@ def excitation(
         parameters=len(base.names),
         base=len(base.kept),
         condition=best.condition,
-        random=random,
+        random=typical,
         duration=best.motion.duration,
         joints=by_joint,
         combinations=[{str(key): round(x, 9) for key, x in row.items()} for row in combined],
@@ -200,6 +200,7 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
 
 def shown(result: Excitation) -> list[RenderableType]:
     """Return the lines and the table to print: condition, ranges of the joints, and files."""
+    # The units are those of hinges; of sliding joints m and N.
     table = make_table("joint", "start", "from", "to [rad]", "velocity [rad/s]", "effort [N m]")
     for name, row in result.joints.items():
         table.add_row(name, *(f"{value:.3g}" for value in row.values()))

@@ -78,6 +78,7 @@ class Blocks:
         rows = np.empty((w, count, (size + 1) * n, states.shape[-1]))
         for i in range(size):
             states = step[:, :, i] @ states
+            # An effort at the end of a step is also that at the start of the next.
             added = starts[:, :, i], middles[:, :, i], ends[:, :, i]
             states[..., smooth + 2 * i * n : smooth + (2 * i + 3) * n] += np.concatenate(added, -1)
             states[..., held + i * n : held + (i + 1) * n] += sum(added)

@@ -48,6 +48,7 @@ def read_text(data: bytes) -> Table:
     above = list[Row]()  # lines above the first row of numbers
     rows = _rows(data.decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))
     for row in rows:
+        # The first row of numbers: it has two at least, or its only cell is one.
         if _count(row) > min(1.0, 0.5 * sum(map(bool, row))):
             names, number = _names(above, row), len(above) + 1
             return _numbers(names, row, rows, number) if names else _echoed(chain([row], rows))
@@ -122,6 +123,7 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
             incomplete = fault
             continue
         values.extend(map(_value, cells))
+        # Of the row that was just added, values[j - width] is the number in column j.
         for j, decimals in exact.items():
             decimals.append(Decimal(_plain(cells[j]) if np.isfinite(values[j - width]) else "nan"))
     columns: dict[str, Any] = dict(zip(names, np.array(values).reshape(-1, width).T))
