@@ -84,7 +84,7 @@ KNOWN = {
     "roboaccord/numerics/isolation:_work": OWN,
     "roboaccord/numerics/jit_cache:_acquire": OWN,
     "roboaccord/numerics/kernel_digest:_describe_value": PACKAGE,
-    "roboaccord/numerics/machine:spending": OWN,
+    "roboaccord/numerics/machine:memory_limit": OWN,
     "roboaccord/numerics/machine:unpacked": PACKAGE,
     "roboaccord/report/plots:load": PACKAGE,
     "roboaccord/report/plots:render_page": PACKAGE,

@@ -1,7 +1,7 @@
 """Resources of a process on this machine: cores, address space, temporary files, child processes.
 
     cores, can_start_threads               number of threads that may run
-    check_address_space, memory_limit          available memory, and a limit for a `with` block
+    check_address_space, memory_limit      available memory, and a limit for a `with` block
     python, safe_path, end_with            Python processes that end with their parent
     private_folder, unpacked               temporary files that no other user can have written
 

@@ -183,8 +183,9 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     """
     search = Search(problem)
     if problem.reading.gravity and problem.searches(search.plain):
-        both = [(each, Search(each)) for each in (problem.by_file(), problem)]
-        lowest = {tried: min(map(score, tried.single[:1]), default=np.inf) for _, tried in both}
+        # Of both, the one whose best single cause has the lower score.
+        both = [(candidate, Search(candidate)) for candidate in (problem.by_file(), problem)]
+        lowest = {found: min(map(score, found.single[:1]), default=np.inf) for _, found in both}
         problem, search = ranked(both, lambda pair: lowest[pair[1]])[0]
     answer = Answer(problem, *explain(search))
     named = answer.explanation
