@@ -5,8 +5,8 @@ three lists: `groups_of` has errors whose effect is nearly linear in their size,
 begin at 0; `starts_of` has those whose fit must begin near the right size, with sizes to begin at;
 `likely_mistakes` has wrong signs, exchanged columns, and columns of motors instead of joints.
 
-An error is added to one of them, with its effect in `LogBody.varied` or in predicted.py. Starting
-sizes may be tuned.
+An error is added to one of them, with its effect in `LogBody.varied` or in acting.py and
+predicted.py. Starting sizes may be tuned.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from roboaccord_files.logs.windows import Windows
 # Samples; efforts are tried this late, and this early: 20 ms at 1 kHz, 0.2 s at 100 Hz, more than
 # buses and drivers take.
 MAX_DELAY = 20
+# Quantities of drives that are tried for each joint, beside those of the core (OF_JOINTS).
 OF_DRIVES = (quantities.FILTER, quantities.SPRING, quantities.BACKLASH)
 DELAY = Hypothesis("delay")  # samples; 1 is an effort that acts from its stamp on
 # Periods; time constants of filters that are tried, a factor of 4 apart, so that one is within a
@@ -55,7 +56,9 @@ MOTOR_RANGE, MIN_GEAR = np.pi, 1.6
 GEARS = np.outer([1.0, -1.0], np.geomspace(2.0, 512.0, 13)).ravel()
 # Fields of the log that may be those of motors, by the name of the cause.
 MOTOR_FIELDS = {"gear of q": ["q"], "gear of axis": ["q", "effort"]}
+# A cause, the fields of the log that it changes, and the matrix (n, n) that undoes it.
 Mistake = tuple[Cause, list[str], Array]
+# The derivatives of residuals by the sizes of hypotheses, as `slopes` of predicted.py.
 Slopes = Callable[[Sequence[Hypothesis], Sizes], Mapping[Hypothesis, Array]]
 
 
@@ -73,6 +76,8 @@ def groups_of(log: Log, tree: Tree, scaled: bool) -> list[Group]:
     kinds = (*gear, *OF_JOINTS[1:], "axis", "zero", OFFSET, *OF_DRIVES)
     every = [EVERY] if len(log.driven) > 1 else []
     speeds = range(1, len(DRY_SPEEDS))
+    # Friction; masses, centres and inertias; products of inertia; joints and drives; of all joints
+    # together; gravity and clock.
     groups: list[Group] = [(Hypothesis(DRY, joint, i),) for joint, i in product(log.driven, speeds)]
     groups += [components(Hypothesis(*pair)) for pair in product(OF_LINKS, links)]
     groups += [(Hypothesis(PRODUCTS, link),) for link in [*with_products, *every] if with_products]
@@ -136,7 +141,7 @@ def likely_mistakes(windows: Windows, body: LogBody, efforts: Array) -> list[Mis
     at = np.linspace(0, len(windows.qd) - 1, count).astype(int)
     motion = np.stack([values[at] for values in (windows.q, windows.qd, windows.qdd)])
     acting = efforts[windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]]
-    size = np.maximum(acting.std(axis=0), 1e-9)
+    size = np.maximum(acting.std(axis=0), 1e-9)  # so that none divides by 0
 
     def misfits(names: Sequence[str], change: Array) -> Array:
         """Return the differences of efforts over their sizes, with columns changed (m,)."""

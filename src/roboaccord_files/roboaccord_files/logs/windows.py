@@ -318,6 +318,7 @@ class Windows(Response):
         The value in the middle of a step is interpolated by a cubic. Arguments and shapes are those
         of `by_held_efforts`.
         """
+        # Efforts at the end and the start of each step, and a sample before and after it.
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
         at_times = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
         at_times[:, 0], at_times[:, 2::2] = start[:, 0], end
