@@ -184,8 +184,7 @@ def _no_main() -> Iterator[None]:
 
 def _send(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
     """Send a worker the next of the jobs that are waiting, by their indices."""
-    worker.job = waiting.popleft()
-    worker.deadline = time.monotonic() + timeout
+    worker.job, worker.deadline = waiting.popleft(), time.monotonic() + timeout
     worker.pipe.send(jobs[worker.job])
 
 

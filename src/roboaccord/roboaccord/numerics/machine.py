@@ -55,8 +55,7 @@ def check_address_space(libraries: int = LIBRARIES_SPACE) -> None:
     Raises:
         MemoryError: if the limit is too low; with what to do.
     """
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    needed = libraries + SPACE_PER_CORE * cores()
+    limit, needed = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + SPACE_PER_CORE * cores()
     if limit != resource.RLIM_INFINITY and limit < needed:
         takes = f"which takes up to {needed // 10**6} MB: raise the limit by ulimit -v"
         raise MemoryError(f"{limit // 10**6} MB of address space do not suffice for this, {takes}")

@@ -37,8 +37,7 @@ def ranked(
     rank, end_of_rank, ranks = 0, -np.inf, dict[int, int]()
     for i in sorted(range(len(items)), key=sizes.__getitem__):
         if sizes[i] > end_of_rank:
-            rank += 1
-            end_of_rank = sizes[i] + like * abs(sizes[i]) + slack
+            rank, end_of_rank = rank + 1, sizes[i] + like * abs(sizes[i]) + slack
         ranks[i] = rank
     return [items[i] for i in sorted(range(len(items)), key=ranks.__getitem__)]
 

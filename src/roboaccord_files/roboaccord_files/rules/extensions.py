@@ -113,7 +113,8 @@ def _in_sdf(
 ) -> Iterator[tuple[str, ET.Element, str, str]]:
     """Yield the finding of a rule for tags within a link, joint or model, if there are any."""
     if tags:
-        name, (effect, cure) = owner.get("name", ""), EFFECTS[rule]
+        name = owner.get("name", "")
+        effect, cure = EFFECTS[rule]
         element = source.links.get(name, source.joints.get(name, source.top))
         names = ", ".join(dict.fromkeys(map(_named, tags)))
         yield rule, element, f"{label(owner)}: Gazebo reads {names}, and {effect}", cure

@@ -173,7 +173,8 @@ def moved_inertias(source: Source) -> dict[str, float]:
         carried[joint.parent] |= carried[joint.child]
     moved = dict[str, float]()
     for joint in tree.moving:
-        child, links = index[joint.child], [index[name] for name in carried[joint.child]]
+        child = index[joint.child]
+        links = [index[name] for name in carried[joint.child]]
         axis = turns[child] @ joint.axis
         arms = np.cross(axis, centres[links] - origins[child])
         about = masses[links] * (arms**2).sum(axis=1) + axis @ inertias[links] @ axis
