@@ -27,13 +27,14 @@ STEP_MIDDLE = 0.501
 # at least MIN_OWN_STAMPS values at other stamps; else single values are missing. Recorders lose
 # fewer than a tenth of the messages, and a cubic spline has four coefficients.
 LOST_SHARE, MIN_OWN_STAMPS = 0.1, 4
+Columns = Mapping[str, Array]  # by key, such as `q/elbow`
 
 
 class Samples(NamedTuple):
     """Samples of a log: times (k,) [s], columns (k,) by key such as `q/elbow`, and notes."""
 
     time: Array
-    columns: Mapping[str, Array]
+    columns: Columns
     notes: Sequence[str]
 
     def of(self, kind: str, joints: Sequence[str]) -> Array:
@@ -42,7 +43,7 @@ class Samples(NamedTuple):
         return np.column_stack([self.columns.get(f"{kind}/{joint}", absent) for joint in joints])
 
 
-def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] = ()) -> Samples:
+def merged(time: Array, columns: Columns, turning: Collection[str] = ()) -> Samples:
     """Return the samples of a run: its rows, one for each stamp.
 
     Args:
@@ -50,19 +51,7 @@ def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] =
         columns: (r,) by `q/JOINT`, `qd/JOINT` and `effort/JOINT`, SI, NaN where a row has none.
         turning: joints whose angles may be wrapped to one turn.
     """
-    notes = []
-    # Rows by stamp; of several rows with one stamp the first counts.
-    stamps, stamp_of_row = np.unique(time, return_inverse=True)
-    by_key, late, repeated = {}, 0, 0
-    for key, values in columns.items():
-        rows = np.flatnonzero(np.isfinite(values))
-        late = max(late, int((time[rows] < np.maximum.accumulate(time[rows])).sum()))
-        by_key[key] = np.full(len(stamps), np.nan)
-        backwards = rows[::-1]  # so that the first row of a stamp is entered last
-        by_key[key][stamp_of_row[backwards]] = values[backwards]
-        repeated = max(repeated, len(rows) - int(np.isfinite(by_key[key]).sum()))
-    notes += [f"{late} rows came late: sorted by time"] if late else []
-    notes += [f"{repeated} rows have the stamp of one before: left out"] if repeated else []
+    stamps, by_key, notes = _by_stamp(time, columns)
     # Angles that were wrapped to one turn.
     for joint in turning:
         if jumps := _unwrap(by_key[f"q/{joint}"]):
@@ -82,6 +71,28 @@ def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] =
     what = "efforts are those in force in the middle of a step, others are interpolated"
     notes += [f"{', '.join(resampled)} have stamps of their own: {what}"] if resampled else []
     return Samples(samples, by_key, notes)
+
+
+def _by_stamp(time: Array, columns: Columns) -> tuple[Array, dict[str, Array], list[str]]:
+    """Return the different stamps in order (s,) [s], columns by stamp (s,), and notes.
+
+    Of several rows with one stamp the first counts.
+
+    Args:
+        time, columns: as of `merged`.
+    """
+    stamps, stamp_of_row = np.unique(time, return_inverse=True)
+    by_key, late, repeated = {}, 0, 0
+    for key, values in columns.items():
+        rows = np.flatnonzero(np.isfinite(values))
+        late = max(late, int((time[rows] < np.maximum.accumulate(time[rows])).sum()))
+        by_key[key] = np.full(len(stamps), np.nan)
+        backwards = rows[::-1]  # so that the first row of a stamp is entered last
+        by_key[key][stamp_of_row[backwards]] = values[backwards]
+        repeated = max(repeated, len(rows) - int(np.isfinite(by_key[key]).sum()))
+    notes = [f"{late} rows came late: sorted by time"] if late else []
+    notes += [f"{repeated} rows have the stamp of one before: left out"] if repeated else []
+    return stamps, by_key, notes
 
 
 def _unwrap(values: Array) -> int:

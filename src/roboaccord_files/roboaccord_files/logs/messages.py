@@ -43,12 +43,10 @@ def joint_state(topic: str, stamp: int, received: int, names: Sequence[str], par
     the suffix TRUE holds the true angle of a joint whose encoder has failed; it replaces the
     encoder's.
     """
-    complete = [(kind, part) for kind, part in zip(PARTS, parts) if len(part) == len(names)]
-    values = {
-        f"{kind}/{name.removesuffix(TRUE)}": value
-        for kind, part in complete
-        for name, value in zip(names, part)
-    }
+    values = dict[str, float]()
+    for kind, part in zip(PARTS, parts):
+        if len(part) == len(names):
+            values |= zip((f"{kind}/{name.removesuffix(TRUE)}" for name in names), part)
     return Row(topic, stamp, received, values)
 
 

@@ -36,12 +36,10 @@ _TABLE = read_table("extensions.yaml")
 # What Gazebo does, and what to write instead, by rule.
 EFFECTS: Mapping[str, tuple[str, str]] = {n: (r["does"], r["cure"]) for n, r in _TABLE.items()}
 # The rule of each tag within <gazebo>, and the kinds of elements for which SDFormat reads it.
-TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    tag: (rule, tuple(places["of"]))
-    for rule, row in _TABLE.items()
-    for places in row["tags"]
-    for tag in places["named"]
-}
+TAGS = dict[str, tuple[str, tuple[str, ...]]]()
+for _rule, _row in _TABLE.items():
+    for _places in _row["tags"]:
+        TAGS |= dict.fromkeys(_places["named"], (_rule, tuple(_places["of"])))
 
 
 def find_extensions(source: Source) -> Found:
