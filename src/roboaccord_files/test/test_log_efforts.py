@@ -102,7 +102,7 @@ def test_torque_of_a_sound_arm_is_torque_and_what_is_stated_holds() -> None:
     time, q, effort = recorded(4)
     found = judged(time, q, effort)
     assert (found.verdict, found.step.taken.name) == ("pass", "torque at the joint")
-    assert found.step.taken.times > 10.0
+    assert found.step.taken.next_ratio > 10.0
     assert judged(time, q, effort, stated="compensated").verdict == "fail"
     with pytest.raises(AccordError, match="--effort is one of torque, current, motor"):
         judged(time, q, effort, stated="amps")

@@ -155,9 +155,9 @@ def excitation(
     """
     q, qd, _ = best.motion.samples
     lowest, highest = q.min(axis=0), q.max(axis=0)
-    rows = zip(joints, q[0], lowest, highest, np.abs(qd).max(axis=0), best.efforts, strict=True)
+    rows = np.column_stack([q[0], lowest, highest, np.abs(qd).max(axis=0), best.efforts]).tolist()
     keys = ("start", "from", "to", "velocity", "effort")
-    by_joint = {name: dict(zip(keys, map(float, row), strict=True)) for name, *row in rows}
+    by_joint = {name: dict(zip(keys, row)) for name, row in zip(joints, rows, strict=True)}
     base = search.base
     combined = [base.combined(i) for i in range(len(base.kept))]
     return Excitation(

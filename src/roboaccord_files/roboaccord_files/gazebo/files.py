@@ -78,7 +78,7 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
         robots: names.
     """
     shipped, tool = shipped_folder(), sdformat_tool()
-    folders = [*models, *([shipped / "models"] if shipped else [])]
+    folders = [*models, shipped / "models"] if shipped else [*models]
     problems = dict[str, list[Problem]]()
     for path in files:
         by_rules = check_file(path, folders, ours=is_ours(path))  # first: it refuses large files

@@ -90,8 +90,8 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
         return check
     # What the efforts mean. All 0 with large residuals: something drove the robot unrecorded.
     best = BestReading.of(windows, effort)
-    if not log.effort.any() and best.taken.left > MISTAKEN_COLUMNS:
-        return replace(check, share=best.taken.left, unmeasured=True)
+    if not log.effort.any() and best.taken.share > MISTAKEN_COLUMNS:
+        return replace(check, share=best.taken.share, unmeasured=True)
     # Noise of the efforts counts as noise of the positions that it causes [rad or m].
     problem = best.problem
     effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
@@ -205,13 +205,13 @@ def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explana
     """
     explanation, fit = answer.explanation, answer.fit
     efforts = replace(efforts, factors=factors_of(fit))
-    if efforts.following:
-        efforts = replace(efforts, times=float(np.sqrt(efforts.cost / fit.cost)))
+    if efforts.next_name:
+        efforts = replace(efforts, next_ratio=float(np.sqrt(efforts.next_cost / fit.cost)))
     stated = EXPECTED.get(effort, ())
-    if also := [cause for cause in explanation.causes if cause.quantity in stated]:
-        others = tuple(cause for cause in explanation.causes if cause not in also)
+    if implied := [cause for cause in explanation.causes if cause.quantity in stated]:
+        others = tuple(cause for cause in explanation.causes if cause not in implied)
         explanation = replace(explanation, causes=others, instead=()) if others else Explanation()
-        efforts = replace(efforts, also=also)
+        efforts = replace(efforts, implied=implied)
     return explanation, efforts
 
 

@@ -102,29 +102,30 @@ class Taken:
 
     Args:
         name: of the reading.
-        left: rms residuals as a share of the effect of the efforts, of the joint where it is
+        share: rms residuals as a share of the effect of the efforts, of the joint where it is
             largest.
-        following: name of the reading that fits next best; "" if there is none.
-        cost: sum of the squared residuals that this next reading leaves.
+        next_name: name of the reading that fits next best; "" if there is none.
+        next_cost: sum of the squared residuals that this next reading leaves.
         factors: fitted factors of the joints, for a reading with unknown factors.
         stated: whether the user stated the reading by `--effort`.
-        also: delay, filter and the like that the user's statement implies, with fitted sizes.
-        times: rms residuals of the next reading over those of this one with its causes.
+        implied: delay, filter and the like that the user's statement implies, with fitted sizes.
+        next_ratio: rms residuals of the next reading over those of this one with its causes.
     """
 
     name: str
-    left: float
-    following: str = ""
-    cost: float = np.nan
+    share: float
+    next_name: str = ""
+    next_cost: float = np.nan
     factors: Sequence[Cause] = ()
     stated: bool = False
-    also: Sequence[Cause] = ()
-    times: float = np.nan
+    implied: Sequence[Cause] = ()
+    next_ratio: float = np.nan
 
     def document(self) -> dict[str, Json]:
         """Return what `--json` prints of the efforts."""
         factors = {cause.where: cause.size for cause in self.factors}
-        return {"name": self.name, "next": self.following, "times": self.times, "factors": factors}
+        following = {"next": self.next_name, "times": self.next_ratio}
+        return {"name": self.name, **following, "factors": factors}
 
 
 def readings(stated: str) -> tuple[Reading, ...]:
@@ -183,7 +184,7 @@ def taken(
     if not others:
         return chosen
     following = min(others, key=lambda candidate: fits[candidate].cost)
-    return replace(chosen, following=following.name, cost=fits[following].cost)
+    return replace(chosen, next_name=following.name, next_cost=fits[following].cost)
 
 
 def factors_of(fit: Fit) -> list[Cause]:

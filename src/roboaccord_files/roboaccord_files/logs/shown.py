@@ -28,13 +28,13 @@ MAX_NAMED = 3
 def effort_line(taken: Taken) -> str:
     """Return the meaning that was chosen for the efforts, and how much worse the next one fits."""
     text = f"{'stated' if taken.stated else 'taken for'}: {taken.name}"
-    if taken.also:
-        text += f", with {'; '.join(map(with_interval, taken.also))}"
+    if taken.implied:
+        text += f", with {'; '.join(map(with_interval, taken.implied))}"
     if taken.factors:
         factors = ", ".join(map(_factor, taken.factors))
         text += f": factors {factors}, if the file's masses are right"
-    if taken.following:
-        text += f"; {taken.following} leaves {taken.times:.3g} times as much"
+    if taken.next_name:
+        text += f"; {taken.next_name} leaves {taken.next_ratio:.3g} times as much"
     return text
 
 

@@ -106,8 +106,7 @@ def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Seq
     slow_filter = Hypothesis(quantities.FILTER, every)
     yield (slow_filter,), [log.period * periods for periods in FILTER_PERIODS]
     # A payload of the last link that has a mass, if there is one.
-    heavy = [link for link in tree.links[1:] if link.mass]
-    for link in heavy[-1:]:
+    for link in [link for link in tree.links[1:] if link.mass][-1:]:
         mass, *position = components(Hypothesis(quantities.PAYLOAD, link.name))
         position_slopes = slopes(position, {mass: link.mass})
         effect = {axis: float(np.linalg.norm(slope)) for axis, slope in position_slopes.items()}

@@ -174,6 +174,7 @@ def _child_changes(
     added = [ET.tostring(child) for child in element if child not in parsed.tags]
     if added:
         first, last = parsed.tags[element]
+        # The end of the line before the element, with the blanks before it.
         line = re.search(rb"(\r?\n[ \t]*)?\Z", data[:first])
         indent = line[1] or b"" if line else b""
         text = b"".join(added).replace(b" />", b"/>")
