@@ -124,7 +124,7 @@ class Taken:
     def document(self) -> dict[str, Json]:
         """Return what `--json` prints of the efforts."""
         factors = {cause.where: cause.size for cause in self.factors}
-        following = {"next": self.next_name, "times": self.next_ratio}
+        following: dict[str, Json] = {"next": self.next_name, "times": self.next_ratio}
         return {"name": self.name, **following, "factors": factors}
 
 
