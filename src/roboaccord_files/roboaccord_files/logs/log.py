@@ -81,7 +81,7 @@ class Log:
         segments: stretches without gaps, as slices of the samples.
         columns: by key such as `q/elbow`, the column that was taken for it, as it is printed.
         notes: remarks on what was read, for the user.
-        measured: unit of each joint's efforts as written, such as Nm, A or counts; "" if unknown.
+        effort_units: unit of each joint's efforts as written, such as Nm, A or counts; "" if unknown.
         passive: joints whose efforts are 0 or absent.
         qd: recorded rates (k, n), SI, NaN where there are none; None if no joint has any.
         base: joints that stand for a moving base; None if it is fixed.
@@ -97,7 +97,7 @@ class Log:
     segments: Sequence[slice]
     columns: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    measured: Mapping[str, str] = field(default_factory=dict)
+    effort_units: Mapping[str, str] = field(default_factory=dict)
     passive: tuple[str, ...] = ()
     qd: Array | None = None
     base: FloatingBase | None = None
@@ -186,10 +186,10 @@ def _log_of(
     notes += rate_notes(log.time, angles, rates)
     notes += note_of_unused(table, used | pose if base else used)
     units = {joint: used.get(f"effort/{joint}", Column("")).unit for joint in joints}
-    measured = {joint: PRINTED_UNITS.get(unit, unit) for joint, unit in units.items()}
+    effort_units = {joint: PRINTED_UNITS.get(unit, unit) for joint, unit in units.items()}
     shown = {key: printed(key, column) for key, column in used.items()}
     log = replace(log, base=base, passive=passive, commanded=table.commanded)
-    return replace(log, columns=shown, notes=notes, measured=measured)
+    return replace(log, columns=shown, notes=notes, effort_units=effort_units)
 
 
 def _used_columns(
