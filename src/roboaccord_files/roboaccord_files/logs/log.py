@@ -81,7 +81,7 @@ class Log:
         segments: stretches without gaps, as slices of the samples.
         columns: by key such as `q/elbow`, the column that was taken for it, as it is printed.
         notes: remarks on what was read, for the user.
-        effort_units: unit of each joint's efforts as written, such as Nm, A or counts; "" if unknown.
+        effort_units: by joint, as written, such as Nm, A or counts; "" if unknown.
         passive: joints whose efforts are 0 or absent.
         qd: recorded rates (k, n), SI, NaN where there are none; None if no joint has any.
         base: joints that stand for a moving base; None if it is fixed.
