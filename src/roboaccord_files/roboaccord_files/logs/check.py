@@ -96,8 +96,8 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     problem = best.problem
     effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
     if (effort_noise > EFFORT_NOISE_RATIO * windows.noise).any():
-        steps = rounded(log, problem.efforts(factors_in(best.fit.sizes)))
-        windows = windows.rescaled(effort_noise, steps)
+        is_rounding = rounded(log, problem.efforts(factors_in(best.fit.sizes)))
+        windows = windows.rescaled(effort_noise, is_rounding)
         problem = LogProblem.of(windows, best.dry, problem.reading)
     # Causes, without those that the user expects.
     answer = explained(windows, problem, best.dry)
@@ -115,12 +115,12 @@ def first_look(windows: Windows) -> LogCheck:
     log, body = windows.log, windows.body
     worst = first_largest(windows.share)
     return LogCheck(
-        windows.size,
-        log.period,
-        float(windows.share[worst]),
-        (log.joints[worst], float(windows.noise[worst])),
-        log.columns,
-        log.notes,
+        window=windows.size,
+        period=log.period,
+        noise=float(windows.share[worst]),
+        noisiest=(log.joints[worst], float(windows.noise[worst])),
+        columns=log.columns,
+        notes=log.notes,
         motion=Identified.of(
             body.tree, body.joints, body.gravity, [*windows.nodes], friction=log.base is None
         ),
