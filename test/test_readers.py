@@ -96,7 +96,7 @@ KNOWN = {
     "roboaccord_files/bags/storages:_connect": WHOLE,
     "roboaccord_files/bags/storages:_plain": WHOLE,
     "roboaccord_files/gazebo/check:": PACKAGE,
-    "roboaccord_files/gazebo/schema:_load": PACKAGE,
+    "roboaccord_files/gazebo/schema:_read_schema": PACKAGE,
     "roboaccord_files/gazebo/shipped:problems_of_robot": PACKAGE,
     "roboaccord_files/logs/arrays:_npz": CHECKED,
     "roboaccord_files/repair/extents:_points": CHECKED,

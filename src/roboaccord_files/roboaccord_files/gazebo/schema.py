@@ -89,10 +89,10 @@ def schema_folder(version: str = VERSION) -> Path | None:
 
 def unknown_elements(root: ET.Element, folder: Path) -> Iterator[str]:
     """Yield a line for each element or attribute that is unknown or has a wrong value."""
-    yield from _compare(root, _load(folder, "root"), folder, root.tag)
+    yield from _unknown_in(root, _read_schema(folder, "root"), folder, root.tag)
 
 
-def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -> Iterator[str]:
+def _unknown_in(element: ET.Element, schema: ET.Element, folder: Path, path: str) -> Iterator[str]:
     """Yield the lines of an element and of the elements in it, with their paths."""
     attributes = {a.get("name") for a in schema.findall("attribute")}
     for name in element.attrib:
@@ -101,7 +101,7 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -
     yield from _check_value(element, schema.get("type", ""), path)
     if schema.find("element[@copy_data]") is not None:
         return  # the schema allows any content, as that of a plugin
-    children = _children(schema, folder)
+    children = _child_schemas(schema, folder)
     for child in element:
         if ":" in child.tag or "}" in child.tag:
             continue  # a custom element, which sdformat asks to be put in a namespace
@@ -109,7 +109,7 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -
         if child.tag not in children:
             yield f"{where}: no such element in SDF {folder.name}"
         else:
-            yield from _compare(child, children[child.tag], folder, where)
+            yield from _unknown_in(child, children[child.tag], folder, where)
 
 
 def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
@@ -127,19 +127,19 @@ def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
         yield f"{path}: {len(words)} numbers, a {kind} has {count}"
 
 
-def _children(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
+def _child_schemas(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
     """Return the schemas of the elements that an element may have, by name."""
     children = {}
     for child in schema.findall("element"):
         reference = child.get("ref")
-        children[child.get("name", "")] = _load(folder, reference) if reference else child
+        children[child.get("name", "")] = _read_schema(folder, reference) if reference else child
     for include in schema.findall("include"):
-        loaded = _load(folder, Path(include.get("filename", "")).stem)
+        loaded = _read_schema(folder, Path(include.get("filename", "")).stem)
         children[loaded.get("name", "")] = loaded
     return children
 
 
 @cache
-def _load(folder: Path, name: str) -> ET.Element:
+def _read_schema(folder: Path, name: str) -> ET.Element:
     """Return the schema of an element, from its file in a folder."""
     return ET.parse(folder / f"{name}.sdf").getroot()
