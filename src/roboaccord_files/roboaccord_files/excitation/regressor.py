@@ -122,8 +122,8 @@ def unit_wrenches(motion: FrameMotion) -> tuple[Array, Array]:
     force[:, :, FIRST_MOMENT] = (skew(motion.change) + spin_cross @ spin_cross) @ turn
     moment[:, :, FIRST_MOMENT] = -skew(motion.acc) @ turn
     # I w' and I w: the inertia is in the frame of the link, and so the vectors are turned there.
-    by_change = turn @ of_moments(rotated(turn, motion.change, True))
-    by_spin = turn @ of_moments(rotated(turn, spin, True))
+    by_change = turn @ moment_matrices(rotated(turn, motion.change, True))
+    by_spin = turn @ moment_matrices(rotated(turn, spin, True))
     moment[:, :, INERTIA] = by_change + spin_cross @ by_spin
     return force, moment
 
@@ -133,7 +133,7 @@ def skew(rows: Array) -> Array:
     return np.cross(rows[:, None], np.eye(3)).swapaxes(1, 2)
 
 
-def of_moments(rows: Array) -> Array:
+def moment_matrices(rows: Array) -> Array:
     """Return matrices B (k, 3, 6) with B i = I v, for vectors v (k, 3).
 
     I is an inertia (3, 3), and i its six moments: the upper triangle by rows.

@@ -123,7 +123,7 @@ def words_of(name: str) -> list[str]:
 def joint_of(name: str, joints: Sequence[str], prefix: str = "") -> str:
     """Return the joint whose name, after a prefix, is in that of a column; "" if there is none."""
     bare = UNIT.sub("", name)
-    return max((j for j in joints if _holds(bare, prefix + j)), key=len, default="")
+    return max((j for j in joints if _contains_joint(bare, prefix + j)), key=len, default="")
 
 
 def kind_of(name: str, joint: str = "") -> str:
@@ -148,7 +148,7 @@ def base_columns(names: Iterable[str], joints: Sequence[str]) -> dict[str, Colum
     return by_key
 
 
-def _holds(text: str, joint: str) -> bool:
+def _contains_joint(text: str, joint: str) -> bool:
     """Return whether a text has the name of a joint, with no letter or digit next to it."""
     pattern = rf"(?<![A-Za-z0-9]){re.escape(joint)}(?![A-Za-z0-9])"
     return bool(re.search(pattern, text, re.IGNORECASE))

@@ -68,8 +68,8 @@ def merged(time: Array, columns: Columns, turning: Collection[str] = ()) -> Samp
     for key, values in by_key.items():
         resample = _in_force if key.startswith("effort/") else _interpolated
         by_key[key] = resample(samples, stamps, values) if key in resampled else values[kept]
-    what = "efforts are those in force in the middle of a step, others are interpolated"
-    notes += [f"{', '.join(resampled)} have stamps of their own: {what}"] if resampled else []
+    method = "efforts are those in force in the middle of a step, others are interpolated"
+    notes += [f"{', '.join(resampled)} have stamps of their own: {method}"] if resampled else []
     return Samples(samples, by_key, notes)
 
 

@@ -59,9 +59,9 @@ def quantum(values: Array) -> float:
     step = float(steps.min())
     step = float(np.mean(steps[steps < 1.5 * step]))
     multiples = steps / step
-    whole = np.round(multiples)
-    are_whole = np.abs(multiples - whole) < 1e-3 * np.maximum(multiples, 1.0)
-    are_repeated = len(np.unique(whole)) * 4 < len(steps)
+    counts = np.round(multiples)
+    are_whole = np.abs(multiples - counts) < 1e-3 * np.maximum(multiples, 1.0)
+    are_repeated = len(np.unique(counts)) * 4 < len(steps)
     return step if are_whole.mean() > 0.9 and are_repeated else 0.0
 
 

@@ -31,7 +31,7 @@ def effort_line(taken: Taken) -> str:
     if taken.implied:
         text += f", with {'; '.join(map(with_interval, taken.implied))}"
     if taken.factors:
-        factors = ", ".join(map(_factor, taken.factors))
+        factors = ", ".join(map(_factor_with_interval, taken.factors))
         text += f": factors {factors}, if the file's masses are right"
     if taken.next_name:
         text += f"; {taken.next_name} leaves {taken.next_ratio:.3g} times as much"
@@ -49,7 +49,7 @@ def motion_line(motion: Identified) -> str:
     return text
 
 
-def _factor(cause: Cause) -> str:
+def _factor_with_interval(cause: Cause) -> str:
     """Return the factor of a joint's efforts with its interval."""
     low, high = cause.interval or (np.nan, np.nan)
     return f"{cause.where} {cause.size:.4g} [{low:.4g}, {high:.4g}]"

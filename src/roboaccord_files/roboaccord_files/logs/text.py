@@ -49,7 +49,7 @@ def read_text(data: bytes) -> Table:
     rows = _rows(data.decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))
     for row in rows:
         # The first row of numbers: it has two at least, or its only cell is one.
-        if _count(row) > min(1.0, 0.5 * sum(map(bool, row))):
+        if _count_numbers(row) > min(1.0, 0.5 * sum(map(bool, row))):
             names, number = _names(above, row), len(above) + 1
             return _numbers(names, row, rows, number) if names else _echoed(chain([row], rows))
         if any(row):
@@ -62,17 +62,17 @@ def read_text(data: bytes) -> Table:
 def _rows(text: str) -> Iterator[Row]:
     """Yield the cells of each line, by the separator that gives the most numbers."""
     lines = [*islice(io.StringIO(text, None), MAX_HEAD)][-SAMPLE_LINES:]
-    numbers = [sum(map(_count, _cut(lines, separator))) for separator in SEPARATORS]
-    return _cut(io.StringIO(text, None), SEPARATORS[numbers.index(max(numbers))])
+    numbers = [sum(map(_count_numbers, _split(lines, separator))) for separator in SEPARATORS]
+    return _split(io.StringIO(text, None), SEPARATORS[numbers.index(max(numbers))])
 
 
-def _cut(lines: Iterable[str], separator: str) -> Iterator[Row]:
+def _split(lines: Iterable[str], separator: str) -> Iterator[Row]:
     """Return the cells of lines by a separator, "" for blanks."""
     rows = csv.reader(lines, delimiter=separator) if separator else map(str.split, lines)
     return ([cell.strip() for cell in row] for row in rows)
 
 
-def _count(row: Row) -> int:
+def _count_numbers(row: Row) -> int:
     """Return how many cells of a row are numbers."""
     return sum(NUMBER.fullmatch(cell) is not None for cell in row)
 
@@ -125,13 +125,13 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
         values.extend(map(_value, cells))
         # Of the row that was just added, values[j - width] is the number in column j.
         for j, decimals in exact.items():
-            decimals.append(Decimal(_plain(cells[j]) if np.isfinite(values[j - width]) else "nan"))
+            decimals.append(Decimal(_digits(cells[j]) if np.isfinite(values[j - width]) else "nan"))
     columns: dict[str, Any] = dict(zip(names, np.array(values).reshape(-1, width).T))
     columns |= {names[j]: np.array(decimals) for j, decimals in exact.items()}
     return Table(columns, [f"the last {incomplete}: left out"] if incomplete else [])
 
 
-def _plain(cell: str) -> str:
+def _digits(cell: str) -> str:
     """Return the text of a number with a decimal point; of a date its nanoseconds since 1970."""
     if cell[4:5] == "-" and DATE.fullmatch(cell):
         return str(np.datetime64(cell.rstrip("Z").replace(" ", "T"), "ns").astype(np.int64))
@@ -141,7 +141,7 @@ def _plain(cell: str) -> str:
 def _value(cell: str) -> float:
     """Return the number in a cell, NaN if it is none."""
     try:
-        return float(_plain(cell))
+        return float(_digits(cell))
     except ValueError:
         return np.nan
 

@@ -88,5 +88,5 @@ def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> 
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
         near = [u for u, factor in RATE_UNITS.items() if abs(scale - factor) < UNIT_ERROR * factor]
         deviation = f"{difference / np.sqrt(len(recorded)):.2g} rad/s off d(position)/dt"
-        what = f"in {near[0]} by d(position)/dt" if near else deviation
-        yield f"rates of {joint} are {what}; they are not used"
+        description = f"in {near[0]} by d(position)/dt" if near else deviation
+        yield f"rates of {joint} are {description}; they are not used"
