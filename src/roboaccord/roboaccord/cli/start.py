@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from roboaccord.cli.signals import GOES_ON, GRACE, NO_PROCESS, SUPERVISED, WORDS
-from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, python
+from roboaccord.numerics.machine import GARBAGE_THRESHOLD, can_start_threads, end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: the terminal sent it, to the child as well
@@ -63,7 +63,7 @@ def main() -> NoReturn:
         end_with(parent, signal.SIGTERM)
         if not can_start_threads():
             os._exit(_complain(NO_PROCESS, 2))
-    gc.set_threshold(SPARSE)
+    gc.set_threshold(GARBAGE_THRESHOLD)
     from roboaccord.cli.main import main as run
 
     run()

@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import IO, Any
 
-from roboaccord.numerics.machine import SAFE
+from roboaccord.numerics.machine import SAFE_PATH
 
 # Number of names that a message lists at most: with 12 characters each, four lines of a terminal.
 MOST_CHOICES = 24
@@ -165,7 +165,7 @@ def guard() -> None:
     Python processes that it starts, or that libraries start, as glfw does, will not import modules
     from the current folder.
     """
-    os.environ[SAFE] = "1"
+    os.environ[SAFE_PATH] = "1"
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):

@@ -27,7 +27,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST, check_file, is_file, read_text
 from roboaccord.contract.state import Array
 from roboaccord.description.resources import folders_of, share
-from roboaccord.numerics.machine import spending
+from roboaccord.numerics.machine import memory_limit
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
@@ -101,7 +101,7 @@ def _checked(path: Path, read: Callable[[Path], list[MeshPart]]) -> list[MeshPar
         raise AccordError(f"cannot read {path}: a mesh is one of {', '.join(FORMATS)}")
     check_file(path)
     try:
-        with spending(MOST_MEMORY):
+        with memory_limit(MOST_MEMORY):
             parts = read(path)
     except AccordError:
         raise

@@ -182,6 +182,7 @@ def next_size(size, error):
 def dense_rows(u, n, h, k, new, r):
     """Fill the rows r (5, n) of the dense output of a step, from which `dense_state` interpolates.
 
+    They are the start, the change, and the coefficients of degree 2, 3 and 4, as in `Step.at`.
     Other arguments are those of `fill_stage` after its last stage.
     """
     for i in range(n):
