@@ -96,7 +96,7 @@ class Packbot(Robot):
         return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
 
     def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
-        solids = collisions.stand_around(setup)
+        solids = collisions.drawn_obstacles(setup)
         return {f"solid_{i}": solid for i, solid in enumerate(solids, 1)}
 
     def draw_state(self, setup: Setup, rng: Generator, index: int) -> tuple[RobotState, Array]:

@@ -19,7 +19,7 @@ from roboaccord.contract import Array, Metres, Quantity, Ratio, Seconds, by_opti
 from typer import Option
 
 from packbot.cli.options import Pitch, ScenarioName, Target, point
-from packbot.controllers.trial import LONGEST, clear_start, run_reach
+from packbot.controllers.trial import MAX_DURATION, clear_start, run_reach
 from packbot.model.parameters import JOINTS, pose
 from packbot.planning.inverse import check_reach
 from packbot.planning.reaching import MARGIN, Goal
@@ -121,10 +121,11 @@ def reach_command(
     """
     check_known("unknown controller ", controller, CONTROLLERS)
     keys = [*(changes or []), f"seed={seed}"]
-    setup, aim = cli.load_setup("packbot", scenario, keys, faults, endless=True), point(target)
+    aim = point(target)
+    setup = cli.load_setup("packbot", scenario, keys, faults, endless=True)
     check_reach(setup.parameters, aim)
     setup = clear_start(setup)
     with cli.progress() as bar:
-        watch = cli.ProgressObserver(bar, f"reach in {engine}", LONGEST)
+        watch = cli.ProgressObserver(bar, f"reach in {engine}", MAX_DURATION)
         reach = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
     return cli.Result(reach, used=cli.used_by(setup, "control_period", "physics_step"))

@@ -16,7 +16,7 @@ test_packbot_hulls tests which obstacles are refused.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def read_collisions(urdf: str) -> list[Shape]:
     return shapes
 
 
-def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
+def drawn_obstacles(setup: Setup) -> list[tuple[Array, Faces]]:
     """Return the obstacles for drawing, without the ground.
 
     Returns:
@@ -110,7 +110,7 @@ def make_environment(
 def _box(name: str, entry: Mapping[str, Json]) -> Fixture | MeshFixture:
     """Return the obstacle of an entry of `boxes`; a turned box becomes a hull."""
     key = f"terrain.boxes.{name}"
-    size, position, rpy = _vectors(entry, key, "size", "size", "position", "rpy")
+    size, position, rpy = _vectors(entry, key, ("size", "position", "rpy"), required="size")
     if not np.all(size > 0.0):
         raise AccordError(f"{key}.size: three positive lengths [m] are needed")
     if not rpy.any():
@@ -121,7 +121,7 @@ def _box(name: str, entry: Mapping[str, Json]) -> Fixture | MeshFixture:
 def _hull(name: str, entry: Mapping[str, Json]) -> MeshFixture:
     """Return the obstacle of an entry of `hulls`."""
     key = f"terrain.hulls.{name}"
-    position, rpy = _vectors(entry, key, "file", "position", "rpy")
+    position, rpy = _vectors(entry, key, ("position", "rpy"), required="file")
     path = description.share("packbot") / "meshes" / str(entry["file"])
     hull = read_hull(path if path.is_file() else Path(str(entry["file"])))
     return _placed_hull(name, hull, position, rpy)
@@ -133,14 +133,14 @@ def _placed_hull(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixt
     return MeshFixture(name=name, vertices=turned, faces=hull.faces, position=position, convex=True)
 
 
-def _vectors(entry: Any, key: str, required: str, *names: str) -> list[Array]:
+def _vectors(entry: Any, key: str, names: Sequence[str], *, required: str) -> list[Array]:
     """Return the vectors (3,) of the fields `names` of an obstacle's entry.
 
     Args:
         entry: mapping of the fields of the obstacle, as read from the scenario.
         key: of the entry in the scenario, for messages.
-        required: field that must be given; it is a vector only if it is one of `names`, too.
         names: fields to return; a field that is not given is 0.
+        required: field that must be given.
     """
     if not isinstance(entry, Mapping) or required not in entry:
         raise AccordError(f"{key}.{required} is missing")

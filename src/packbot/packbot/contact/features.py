@@ -14,8 +14,8 @@ Features are integer arrays (m, 6). A row is (kind, hull a, part of a, hull b, p
 The gap of a pair of hulls is its distance less its margin [m]; that of a limit is an angle [rad].
 
 test_packbot_reference compares distances with those of coal, and Jacobians with finite differences.
-Columns and kinds must stay, because gaps.py and friction.py read them. ROOM may be raised for
-hulls with more corners.
+Columns and kinds must stay, because gaps.py and friction.py read them. MAX_PAIR_FEATURES may be
+raised for hulls with more corners.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ PARALLEL = 1e-6
 LOOK_AHEAD = 1e-6
 # Times at which `measure` evaluates Jacobians, in units of LOOK_AHEAD from now.
 PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
-ROOM = 400  # bound of the features of a pair; faces of 12 corners have 24, and 12 x 12 of edges
+# Bound of the features of a pair: faces of 12 corners have 24 of vertices, and 12 x 12 of edges
+MAX_PAIR_FEATURES = 400
 
 
 class HullModel(NamedTuple):
@@ -148,7 +149,7 @@ def find_features(model, q, pair, a, b, along, reach, features):
         a, b: indices of its hulls.
         along: unit vector between the closest points, from a to b (3,).
         reach: bound of the distance [m].
-        features: filled (ROOM, 6).
+        features: filled (MAX_PAIR_FEATURES, 6).
     """
     hulls = model.hulls
     frames, work, witness = new_frames(model.chain), np.empty((6, 3)), np.empty(9)
@@ -158,7 +159,7 @@ def find_features(model, q, pair, a, b, along, reach, features):
     for hull, other, sign in ((a, b, 1.0), (b, a, -1.0)):
         mark_foremost(model, frames, hull, sign, along, reach, work, near)
         for vertex in range(hulls.first_vertex[hull], hulls.first_vertex[hull + 1]):
-            if near[vertex] and count < ROOM:
+            if near[vertex] and count < MAX_PAIR_FEATURES:
                 distance = vertex_gap(model, frames, hull, vertex, other, work, witness)
                 if distance < reach:
                     _write(features[count], VERTEX, hull, vertex, other, 0, pair)
@@ -169,7 +170,7 @@ def find_features(model, q, pair, a, b, along, reach, features):
             continue
         for edge_b in range(hulls.first_edge[b], hulls.first_edge[b + 1]):
             ends = hulls.edges[edge_b]
-            if not (near[ends[0]] and near[ends[1]]) or count >= ROOM:
+            if not (near[ends[0]] and near[ends[1]]) or count >= MAX_PAIR_FEATURES:
                 continue
             if _cross_within(model, frames, a, edge_a, b, edge_b, reach, work, witness):
                 _write(features[count], EDGE, a, edge_a, b, edge_b, pair)

@@ -27,10 +27,10 @@ from packbot.model.chain import new_frames, place_bodies
 ROUNDS = 50
 # Singular values below this fraction of the largest one are those of redundant contacts: these have
 # round-off, 1e-16. In `collapse` with mu = 0.3, 1e-6 and 1e-12 change nothing (measured).
-RANK = 1e-9
+RANK_TOLERANCE = 1e-9
 # rad/s; the rounds end when the joint rates change by less: a hundredth of the STILL of motion.py,
 # below which a gap does not close. There, 1e-12 changes angles by 1e-14 rad, and 1e-6 by 1e-11.
-SETTLED = 1e-9
+SETTLED_CHANGE = 1e-9
 
 
 class ContactFriction:
@@ -111,7 +111,7 @@ class ContactFriction:
             # Contacts that this drove together are parted, without restitution.
             further_impulses, v = impact(mass, contacts.jacobian, v)
             impulses = impulses + further_impulses
-            if np.abs(v - v_before).max() < SETTLED:
+            if np.abs(v - v_before).max() < SETTLED_CHANGE:
                 break
         return impulses, v
 
@@ -127,7 +127,7 @@ class ContactFriction:
         # Jacobian of the rates that become 0: of the gaps, and of the slips.
         rows = np.concatenate([contacts.jacobian, tangential.reshape(-1, len(q))])
         responses = np.linalg.solve(mass, rows.T)
-        inverse = np.linalg.pinv(rows @ responses, RANK, hermitian=True)
+        inverse = np.linalg.pinv(rows @ responses, RANK_TOLERANCE, hermitian=True)
         return np.asarray(v - responses @ (inverse @ rows @ v))
 
     def _coefficients(self, features: Index) -> Array:

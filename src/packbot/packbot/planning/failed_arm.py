@@ -121,7 +121,7 @@ class FailedArm:
         """Return the efforts (7,) [N m] that hold the arm against gravity, without contact."""
         return np.asarray(pin.computeGeneralizedGravity(self._model, self._data, q)).copy()
 
-    def swing(self, q: Array, joint: int) -> tuple[float, float]:
+    def pendulum(self, q: Array, joint: int) -> tuple[float, float]:
         """Return the angle q - s of a joint past its stable equilibrium [rad], and A [N m].
 
         By the torques A sin(q - s) at the angles q (7,), and A cos(q - s) a quarter turn further.
@@ -135,7 +135,8 @@ class FailedArm:
 
     def hanging_pose(self, q: Array) -> Array:
         """Return the angles (7,) with loose joints in equilibrium or at a stop, without contact."""
-        return self._settled(q, self._swing_down)[0]
+        hanging, _ = self._settled(q, self._hang_joint)
+        return hanging
 
     def resting_pose(self, q: Array) -> Array | None:
         """Return the angles (7,) at which loose joints come to rest, on contacts, too.
@@ -149,7 +150,7 @@ class FailedArm:
         Returns:
             angles (7,) [rad]; None if moving loose joints cannot end an overlap.
         """
-        resting, is_settled = self._settled(q, self._fall)
+        resting, is_settled = self._settled(q, self._drop_joint)
         return resting if is_settled else None
 
     def _settled(self, q: Array, move: Callable[[Array, int], bool]) -> tuple[Array, bool]:
@@ -166,34 +167,36 @@ class FailedArm:
                 return q, True
         return q, False
 
-    def _swing_down(self, q: Array, joint: int) -> bool:
+    def _hang_joint(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to its equilibrium or stop, without contact; return True."""
-        q[joint] = self._bottom(q, joint)
+        q[joint] = self._hanging_angle(q, joint)
         return True
 
-    def _bottom(self, q: Array, joint: int) -> float:
+    def _hanging_angle(self, q: Array, joint: int) -> float:
         """Return the angle [rad] of a joint in its stable equilibrium, or at the stop before it."""
-        angle_past, _ = self.swing(q, joint)
+        angle_past, _ = self.pendulum(q, joint)
         return float(np.clip(q[joint] - angle_past, self.lower[joint], self.upper[joint]))
 
-    def _fall(self, q: Array, joint: int) -> bool:
+    def _drop_joint(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to where it comes to rest; return False if it cannot be clear.
 
         `clear_angle` is the last angle without contact, `contact_angle` one with contact; the angle
         of the contact is found between them by bisection.
         """
-        start, bottom = float(q[joint]), self._bottom(q, joint)
+        start, bottom = float(q[joint]), self._hanging_angle(q, joint)
         if self._touches_at(q, joint, start):
             contact_angle, clear_angle = start, self._pushed_angle(q, joint, bottom)
             if clear_angle is None:
                 return False
         else:
-            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL_STEP) + 2).tolist()
-            touching = (i for i in range(1, len(angles)) if self._touches_at(q, joint, angles[i]))
-            first = next(touching, None)
-            if first is None:
+            clear_angle = start
+            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL_STEP) + 2)
+            for contact_angle in angles[1:].tolist():
+                if self._touches_at(q, joint, contact_angle):
+                    break
+                clear_angle = contact_angle
+            else:
                 return True
-            clear_angle, contact_angle = angles[first - 1], angles[first]
         while abs(contact_angle - clear_angle) > CONTACT_ANGLE_ACCURACY:
             middle = 0.5 * (clear_angle + contact_angle)
             if self._touches_at(q, joint, middle):
@@ -225,10 +228,12 @@ class FailedArm:
 
     def hanging_joints(self, q: Array) -> Index:
         """Return the indices of loose joints in equilibrium without contact, if gravity acts."""
-        swings = np.array([self.swing(q, joint) for joint in self.loose.tolist()]).reshape(-1, 2)
-        angles_past, amplitudes = swings.T
-        hangs = (np.abs(angles_past) < HANGING_ANGLE) & (amplitudes > TORQUE_ROUNDOFF)
-        return np.asarray(self.loose[hangs])
+        hanging = []
+        for joint in self.loose.tolist():
+            angle_past, amplitude = self.pendulum(q, joint)
+            if abs(angle_past) < HANGING_ANGLE and amplitude > TORQUE_ROUNDOFF:
+                hanging.append(joint)
+        return _indices(hanging)
 
     def holding_efforts(self, q: Array) -> Array:
         """Return the efforts (7,) [N m] that hold the arm at rest, against gravity and contacts.
@@ -263,7 +268,7 @@ class FailedArm:
         if (np.abs(self.holding_efforts(q)) > reserve * self.efforts)[self.active].any():
             return False
         placing = [i for i in self.loose.tolist() if i < ARM]
-        return all(abs(self.swing(q, i)[0]) < np.pi - MIN_TIPPING_ANGLE for i in placing)
+        return all(abs(self.pendulum(q, i)[0]) < np.pi - MIN_TIPPING_ANGLE for i in placing)
 
     def sees(self, q: Array) -> bool:
         """Return whether the camera sees the point that it has to look at."""

@@ -48,9 +48,8 @@ CUSHION_ANGLE = 0.05
 # of 20 ms (1.26 of the 2.83 at which they become unstable). It lets go at a rate of
 # 1 / SPRING_DAMPING. With 1000 and 0.3 a plan is found as well (measured).
 SPRING_STIFFNESS, SPRING_DAMPING = 3000.0, 1.0
-DIFFERENCE_STEP = (
-    1e-6  # rad, rad/s, rad/s^2; step of forward differences, near the square root of round-off
-)
+# rad, rad/s, rad/s^2; step of forward differences, near the square root of round-off
+DIFFERENCE_STEP = 1e-6
 
 
 class PlanarModel(NamedTuple):

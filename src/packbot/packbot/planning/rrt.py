@@ -84,6 +84,8 @@ class SearchTree:
 class Planner:
     """Planner of paths of the arm of a setup among its obstacles; a seed gives one path.
 
+    `FailedPlanner` (failed_planner.py) overrides `clear`, `_check` and `_any_blocked`.
+
     Args:
         setup: robot and scenario.
         margin: distance of all pairs of hulls at the poses that are checked [m].
@@ -200,11 +202,11 @@ class Planner:
             a, b = _between(path, times, i, first), _between(path, times, j, second)
             corners = [path[i], a, b, path[j + 1]]
             quicker = self._duration(corners) < times[j + 1] - times[i]
-            if quicker and not self._touch(a, b) and self.clear(a, b):
+            if quicker and not self._any_blocked(a, b) and self.clear(a, b):
                 path = [*path[: i + 1], a, b, *path[j + 1 :]]
         return self._straighten(path)
 
-    def _touch(self, *poses: Array) -> bool:
+    def _any_blocked(self, *poses: Array) -> bool:
         """Return whether any of the poses (7,) is closer than the margin to something."""
         return any(self.clearance.touches(q, self.margin) for q in poses)
 

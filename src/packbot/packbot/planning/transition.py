@@ -139,7 +139,7 @@ class TransitionPlanner:
         leaning = arm.resting_pose(start)
         if leaning is None or not len(arm.propping_pairs(leaning)):
             raise AccordError("a transition starts where the loose joint leans on something")
-        past, _ = arm.swing(leaning, joint)
+        past, _ = arm.pendulum(leaning, joint)
         free_side = float(np.sign(past))
         self.arm, self.start, self.goal = arm, leaning, leaning.copy()
         self.goal[joint] += 2.0 * np.pi * free_side - past
@@ -237,7 +237,7 @@ class TransitionPlanner:
         """Return whether the loose joint is past its unstable zero in a state (6,)."""
         q = self.start.copy()
         q[self.plane] = x[:3]
-        past, _ = self.arm.swing(q, self.arm.loose[0])
+        past, _ = self.arm.pendulum(q, self.arm.loose[0])
         return past * self.model.free_side < 0.0 and np.pi - abs(past) > TIPPED_ANGLE
 
     def _improve(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
+from inspect import signature
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -25,7 +25,6 @@ from roboaccord.contract import AccordError, Array
 Height = Callable[[Array, Array], Array]
 # Signed distance at (x, y, z), negative inside, of arrays of one shape [voxels].
 Distance = Callable[[Array, Array, Array], Array]
-KEYWORD = Parameter.KEYWORD_ONLY  # kind of the parameters of a surface
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +193,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
     """
     if name not in SURFACES:
         raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
-    accepted = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
+    accepted = [*signature(SURFACES[name]).parameters][2:]  # those after n and r
     for key in parameters:
         if key not in accepted:
             raise AccordError(f"{name} has no parameter {key}; it has {', '.join(accepted)}")
