@@ -107,14 +107,12 @@ def measure(model, limits, margins, features, q, v, shifts, measures):
     """
     gaps, jacobian, witnesses, bias = measures
     frames, work = new_frames(model.chain), np.empty((6, 3))
-    for f in range(len(features)):
-        bias[f] = 0.0
+    bias[:] = 0.0
     for shift in shifts:
         place_bodies(model.chain, q + shift * LOOK_AHEAD * v, frames)
         for f in range(len(features)):
             kind, a, part_a, b, part_b, pair = features[f]
-            for k in range(len(q)):
-                jacobian[f, k] = 0.0
+            jacobian[f, :] = 0.0
             # Joint limits.
             if kind == LOWER:
                 gaps[f], jacobian[f, a] = q[a] - limits[0, a], 1.0

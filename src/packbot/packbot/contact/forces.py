@@ -51,8 +51,7 @@ def accelerate(mass, efforts, jacobian, directions, bias, softness, active, forc
     factor, change, bounds = np.zeros((n, n)), np.empty(n), np.empty(m)
     # Accelerations without contact forces, M^-1 f.
     cholesky.factor(mass, factor)
-    for k in range(n):
-        acceleration[k] = efforts[k]
+    acceleration[:] = efforts
     cholesky.solve(factor, acceleration)
     # Accelerations of the gaps without contact forces, and with them the forces.
     for i in range(m):
@@ -133,14 +132,12 @@ def solve_contacts(factor, jacobian, directions, bounds, softness, active, force
         SOLVED or FAILED.
     """
     m, n = jacobian.shape
-    responses = np.empty((m, n))
-    delassus = np.empty((m, m))
     # Rows of N M^-1: the joint rates by a unit of each contact.
+    responses = directions.copy()
     for i in range(m):
-        for k in range(n):
-            responses[i, k] = directions[i, k]
         cholesky.solve(factor, responses[i])
     # Delassus matrix.
+    delassus = np.empty((m, m))
     for i in range(m):
         for j in range(m):
             delassus[i, j] = 0.0

@@ -156,9 +156,7 @@ def fill_tangential_jacobian(model, features, q, witnesses, jacobian):
     frames, directions = new_frames(model.chain), np.empty((2, 3))
     place_bodies(model.chain, q, frames)
     for f in range(len(features)):
-        for d in range(2):
-            for k in range(len(q)):
-                jacobian[f, d, k] = 0.0
+        jacobian[f, :, :] = 0.0
         if features[f, KIND] >= LOWER:
             continue
         # First direction: the coordinate axis that is closest to perpendicular to the normal, made

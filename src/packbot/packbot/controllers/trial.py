@@ -29,7 +29,7 @@ from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.model.arm import Kinematics
 from packbot.planning.failed_arm import FailedArm
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
 
@@ -142,7 +142,7 @@ def clear_start(setup: Setup) -> Setup:
         return setup
     p = setup.parameters
     frozen = [fault.joint for fault in setup.faults if fault.angle is not None]
-    movable = [i for i in range(ARM) if setup.joints[i] not in frozen]
+    movable = [i for i in range(HAND_JOINTS) if setup.joints[i] not in frozen]
     poses = np.tile(q, (START_POSES, 1))
     lower, upper = p.limits[:, movable]
     poses[:, movable] = np.random.default_rng(0).uniform(lower, upper, (START_POSES, len(movable)))

@@ -22,7 +22,7 @@ from roboaccord.scenario import Setup
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS, check_limits
-from packbot.planning.reaching import ARM
+from packbot.planning.reaching import HAND_JOINTS
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import RESERVE
 
@@ -135,8 +135,7 @@ class FailedArm:
 
     def hanging_pose(self, q: Array) -> Array:
         """Return the angles (7,) with loose joints in equilibrium or at a stop, without contact."""
-        hanging, _ = self._settled(q, self._hang_joint)
-        return hanging
+        return self._settled(q, self._hang_joint)[0]
 
     def resting_pose(self, q: Array) -> Array | None:
         """Return the angles (7,) at which loose joints come to rest, on contacts, too.
@@ -267,7 +266,7 @@ class FailedArm:
         reserve = LEANING_RESERVE if len(self.propping_pairs(q)) else RESERVE
         if (np.abs(self.holding_efforts(q)) > reserve * self.efforts)[self.active].any():
             return False
-        placing = [i for i in self.loose.tolist() if i < ARM]
+        placing = [i for i in self.loose.tolist() if i < HAND_JOINTS]
         return all(abs(self.pendulum(q, i)[0]) < np.pi - MIN_TIPPING_ANGLE for i in placing)
 
     def sees(self, q: Array) -> bool:

@@ -19,7 +19,7 @@ from roboaccord.contract import Array
 
 from packbot.model.parameters import check_limits
 from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 
 # With these four numbers, 98 % of the targets are recovered to which an independent planner with a
@@ -52,8 +52,9 @@ class FailedPlanner(Planner):
         self.tries, self.searches, self.shortcuts = MAX_SAMPLES, 1, SHORTCUT_COUNT
         self._lower, self._upper = arm.lower, arm.upper
         self._close_links = set[tuple[str, str]]()  # pairs that may be closer than the margin
-        self._loose_placing = arm.loose[arm.loose < ARM]  # loose joints that place the hand
-        self._weights = self.radii[:ARM].copy()  # of the joints, in the distance to a goal [m]
+        self._loose_placing = arm.loose[arm.loose < HAND_JOINTS]
+        # Weights of the joints in the distance to a goal [m].
+        self._weights = self.radii[:HAND_JOINTS].copy()
         # In `motion` and in distances of samples only the active joints count.
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
@@ -70,7 +71,7 @@ class FailedPlanner(Planner):
         """Return a tree of equilibria that can be reached from a start, by RRT [LaValle 1998]."""
         self._allow(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
-        fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
+        fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < HAND_JOINTS])
         for _ in range(TREE_SAMPLES):
             q = rng.uniform(self._lower, self._upper)
             q[fixed] = start[fixed]
@@ -83,7 +84,7 @@ class FailedPlanner(Planner):
     def branch(self, tree: SearchTree, goal: Array) -> list[Array] | None:
         """Return the corners (7,) [rad] of a path from a tree's root to a goal, or None."""
         self._allow(tree[0], goal)
-        distances = np.abs(tree.nodes - goal)[:, :ARM] @ self._weights
+        distances = np.abs(tree.nodes - goal)[:, :HAND_JOINTS] @ self._weights
         for i in distances.argsort(kind="stable")[:MAX_BRANCHES].tolist():
             end = self.walk(tree[i], goal)
             if self.are_same(end, goal):
@@ -123,7 +124,7 @@ class FailedPlanner(Planner):
         q = a
         for _ in range(count):
             rest = self.arm.resting_pose(q + increment)
-            if rest is None or np.abs(rest - q)[:ARM].max() > MAX_FALL or not self.is_free(rest):
+            if rest is None or _largest_turn(q, rest) > MAX_FALL or not self.is_free(rest):
                 return q
             q = rest
         return q
@@ -143,7 +144,7 @@ class FailedPlanner(Planner):
 
     def are_same(self, a: Array, b: Array) -> bool:
         """Return whether two poses (7,) agree within `SAME_POSE_ANGLE`, except camera and wrist."""
-        return bool(np.abs(a - b)[:ARM].max() < SAME_POSE_ANGLE)
+        return _largest_turn(a, b) < SAME_POSE_ANGLE
 
     def _check(self, name: str, q: Array) -> None:
         """Refuse a pose (7,) outside the limits (override); pairs that are close are allowed."""
@@ -152,3 +153,8 @@ class FailedPlanner(Planner):
     def _any_blocked(self, *poses: Array) -> bool:
         """Return whether any of the poses (7,) is not free (override)."""
         return not all(self.is_free(q) for q in poses)
+
+
+def _largest_turn(a: Array, b: Array) -> float:
+    """Return the largest turn [rad] of a joint that places the hand between two poses (7,)."""
+    return float(np.abs(a - b)[:HAND_JOINTS].max())

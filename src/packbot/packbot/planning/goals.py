@@ -21,7 +21,7 @@ from roboaccord.contract import Array, Index
 
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import TORQUE_ROUNDOFF, FailedArm
-from packbot.planning.reaching import ARM
+from packbot.planning.reaching import HAND_JOINTS
 
 # Measured on eight targets, with elbow 1 frozen and with elbow 2 loose. "Poses" are those at the
 # targets that the joints can hold without contact, 37 and 2.
@@ -66,7 +66,7 @@ class Goals:
         self.arm = arm
         rng = np.random.default_rng(seed)
         drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSE_COUNT, 1))
-        moving = [i for i in arm.active.tolist() if i < ARM]
+        moving = [i for i in arm.active.tolist() if i < HAND_JOINTS]
         lower, upper = arm.lower[moving], arm.upper[moving]
         drawn[:, moving] = rng.uniform(lower, upper, (POSE_COUNT, len(moving)))
         amplitudes = {i: arm.pendulum(present, i)[1] for i in arm.loose.tolist()}  # of torques
@@ -102,7 +102,7 @@ class Goals:
         refined = list[Array]()
         for q in [present, *self.seeds(target)]:
             pose = self.refine(q, target)
-            if all(np.abs(pose - other)[:ARM].max() > SAME_POSE_ANGLE for other in refined):
+            if all(np.abs(pose - other)[:HAND_JOINTS].max() > SAME_POSE_ANGLE for other in refined):
                 refined.append(pose)
                 yield pose
 

@@ -25,7 +25,7 @@ from roboaccord.contract import AccordError, Array
 from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
 from packbot.planning.failed_planner import SAME_POSE_ANGLE, FailedPlanner
 from packbot.planning.goals import NEAR, Goals
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.rrt import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
@@ -88,7 +88,7 @@ class Recoverer:
         """Return whether this was made for the failures of an arm at angles q (7,) [rad]."""
         failures = [(fault.joint, fault.kind) for fault in self.arm.faults]
         has_same = failures == [(fault.joint, fault.kind) for fault in arm.faults]
-        return has_same and bool(np.abs(q - self.present)[:ARM].max() < SAME_POSE_ANGLE)
+        return has_same and bool(np.abs(q - self.present)[:HAND_JOINTS].max() < SAME_POSE_ANGLE)
 
     def reach(self, target: Array) -> Recovery:
         """Return a path to a target (3,) [m], or the reason why there is none."""

@@ -24,7 +24,7 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.model.parameters import PackbotParameters, check_limits
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.trajectories import RAMP
 
 # Measured in `shelf` with four seeds; medians of the time of planning and of the motion [s]:
@@ -167,7 +167,7 @@ class Planner:
         """Return a random pose (7,); tilt, pan and wrist are mostly between start and goal."""
         q: Array = rng.uniform(self._lower, self._upper)
         if rng.random() >= RANDOM_CAMERA_FRACTION:
-            q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
+            q[HAND_JOINTS:] = start[HAND_JOINTS:] + rng.random() * (goal - start)[HAND_JOINTS:]
         return q
 
     def _step(self, tree: SearchTree, towards: Array, i: int | None = None) -> int | None:

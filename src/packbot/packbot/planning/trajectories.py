@@ -97,8 +97,7 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
         cruise = 1.0 / max(float((np.abs(b - a) / limits).max()), RAMP)
         ramp = RAMP
         while not _is_affordable(setup, arm, a, b, cruise, ramp):
-            cruise /= SLOWING_FACTOR
-            ramp *= SLOWING_FACTOR
+            cruise, ramp = cruise / SLOWING_FACTOR, ramp * SLOWING_FACTOR
         cruises.append(cruise)
         ramps.append(ramp)
     return TimedPath(np.asarray(corners), np.array(cruises), np.array(ramps))
