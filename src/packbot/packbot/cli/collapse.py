@@ -1,4 +1,4 @@
-"""`accord packbot collapse`: the report's experiment.
+"""`accord packbot collapse`: the experiment of the source report (GRRC Technical Report 2010-02).
 
 The command simulates a fall of the arm without torque, and with --perturb further falls of arms
 with randomly drawn parameters. The experiment itself is in source/collapse.py.
@@ -65,6 +65,6 @@ def collapse_command(
             # What --set sets comes last, so that no draw changes it.
             calls = [([*draw, *(changes or ())], engine, contact, duration) for draw in drawn]
             draws = run_pieces(collapse.run_draw, calls, done=lambda draw: bar.advance(task))
-            result = replace(result, perturbed=collapse.Drawn.of(draws, seed))
+            result = replace(result, perturbed=collapse.DrawnFigures.of(draws, seed))
     used = cli.used_by(setup, "physics_step") | ({} if perturb else {"perturb": None})
     return cli.Result(result, used=used)

@@ -53,7 +53,10 @@ SHAPES_HELP = "Make the package's meshes of config/shapes.yaml."
 
 
 def _modes(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the mode that the arguments choose, as a list of one."""
+    """Return the mode that the arguments choose, as a list of one.
+
+    That of an option, "with --NAME", is chosen if its argument NAME is given; the first one counts.
+    """
     chosen = (mode for mode in MODES if arguments.get(mode.rpartition("--")[2]))
     return [next(chosen, "with NAME or --q" if arguments["name"] else POSES)]
 

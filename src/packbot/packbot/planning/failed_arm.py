@@ -227,12 +227,9 @@ class FailedArm:
 
     def hanging_joints(self, q: Array) -> Index:
         """Return the indices of loose joints in equilibrium without contact, if gravity acts."""
-        hanging = []
-        for joint in self.loose.tolist():
-            angle_past, amplitude = self.pendulum(q, joint)
-            if abs(angle_past) < HANGING_ANGLE and amplitude > TORQUE_ROUNDOFF:
-                hanging.append(joint)
-        return _indices(hanging)
+        pairs = [self.pendulum(q, joint) for joint in self.loose.tolist()]
+        hangs = [abs(past) < HANGING_ANGLE and torque > TORQUE_ROUNDOFF for past, torque in pairs]
+        return np.asarray(self.loose[np.array(hangs, dtype=np.bool_)])
 
     def holding_efforts(self, q: Array) -> Array:
         """Return the efforts (7,) [N m] that hold the arm at rest, against gravity and contacts.

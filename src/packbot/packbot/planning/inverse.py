@@ -109,9 +109,9 @@ class Inverse:
         Args:
             r, height: target from the shoulder, ahead and up [m].
         """
-        stretched = np.arctan2(height, r)  # the only pitch of a fully stretched arm
-        grid = stretched + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
         target = complex(r, height)
+        # The grid begins at the only pitch of a fully stretched arm.
+        grid = np.angle(target) + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
         a, b, hand = lengths_of(self.parameters)
         shoulders, elbows1, elbows2 = self.parameters.limits[:, 1:4].T  # two limits of each
         pitches = list[float]()  # at limits

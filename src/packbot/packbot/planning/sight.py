@@ -34,10 +34,9 @@ FRUSTUM = np.array([*ENDS, *SIDES])
 CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])  # corners of a square
 # 19 points of a unit disc, each for an equal part of its area: the centre, and two rings at the
 # radii sqrt(4 / 19) and sqrt(13 / 19) that halve the areas of 6 and of 12 parts.
-RINGS = ((0.0, 1), (0.46, 6), (0.83, 12))  # radius and number of points
 DISC = [
     (radius * math.cos(2.0 * math.pi * i / count), radius * math.sin(2.0 * math.pi * i / count))
-    for radius, count in RINGS
+    for radius, count in ((0.0, 1), (0.46, 6), (0.83, 12))
     for i in range(count)
 ]
 # m; the frustum ends that much before the target, which may lie on an obstacle: above the rounding

@@ -76,8 +76,7 @@ class EventDrivenStepper:
         restitution: float,
         events: list[Event],
     ) -> None:
-        self.motion = motion
-        self.energy = energy
+        self.motion, self.energy = motion, energy
         self._options = options
         self._restitution = restitution
         self._gap_functions = motion.gap_functions

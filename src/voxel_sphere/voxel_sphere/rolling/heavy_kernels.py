@@ -21,7 +21,7 @@ from roboaccord.numerics import kernel
 from voxel_sphere.rolling import heavy_equations as equations
 from voxel_sphere.rolling.field import sample
 from voxel_sphere.rolling.schemes import hits, turn
-from voxel_sphere.rolling.vectors import cross_product, dot, is_inside, moved, norm, scaled
+from voxel_sphere.rolling.vectors import add_scaled, cross_product, dot, is_inside, norm, scaled
 
 # Codes that `advance` returns: the time is over, or the event that ended the motion.
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
@@ -82,7 +82,7 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
             code = LEFT
             break
         # The orientation turns by the mean angular velocity of the step.
-        turn(state, scaled(0.5, moved(w, 1.0, new_w)), step)
+        turn(state, scaled(0.5, add_scaled(w, 1.0, new_w)), step)
         y[:] = new
         time += step
     state[0:3] = y[0:3]
@@ -116,7 +116,7 @@ def _step_to_grip(ground, r, y, rate, n, step):
     if slip_speed == 0.0:
         return step, False
     _, v_rate, w_rate = equations.fields_of(rate)
-    u_rate = moved(v_rate, -r, cross_product(w_rate, n))
+    u_rate = add_scaled(v_rate, -r, cross_product(w_rate, n))
     fading = -dot(u, u_rate) / slip_speed
     if fading * step >= slip_speed:
         return slip_speed / fading, True

@@ -20,13 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy
-from roboaccord.contract import AccordError, Array, HeightField, writing
+from roboaccord.contract import AccordError, Array, HeightField, Index, writing
 from roboaccord.run import make_folder
 
 from voxel_sphere.terrain.slices import SOLID
 from voxel_sphere.terrain.workspace import Terrain
-
-Index = npt.NDArray[np.int64]
 
 # voxels; sigma of the smoothing. With less, facets brake a ball (docs/voxel_terrain.md)
 SMOOTH = 2.0

@@ -17,14 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy
-from roboaccord.contract import AccordError, Array
+from roboaccord.contract import AccordError, Array, Index
 
 from voxel_sphere.terrain.filling import centres, grey
 from voxel_sphere.terrain.slices import Done, Volume, no_progress
-
-Index = npt.NDArray[np.int64]
 
 # voxels; distance between the points that sample the sheet. A voxel is then at most 0.18 beside the
 # nearest point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.

@@ -151,9 +151,9 @@ class Workspace:
         names = self.select(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
         grey = all(map(self.is_grey, names, volumes))
-        ground, walls_volume = volumes[0], volumes[1] if len(volumes) > 1 else None
-        scale = self.n, self.radius, self.voxel_size
-        return Terrain(*scale, ground, walls_volume, name="+".join(names), grey=grey)
+        ground, wall = volumes[0], volumes[1] if len(volumes) > 1 else None
+        name = "+".join(names)
+        return Terrain(self.n, self.radius, self.voxel_size, ground, wall, name, grey)
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether a volume is grey, by `workspace.yaml` or else by its values."""
