@@ -19,7 +19,7 @@ from roboaccord.description import Parameters
 from roboaccord.scenario import Setup
 
 BALL, GROUND = "base_link", "terrain"  # names of the links that touch
-SHELL = 2.0 / 3.0  # I / (m r^2) of a thin shell, the largest that a ball can have
+SHELL_RATIO = 2.0 / 3.0  # I / (m r^2) of a thin shell, the largest that a ball can have
 
 
 def rolling(setup: Setup) -> Contact:  # noqa: ARG001 - every law is made of a setup
@@ -70,7 +70,7 @@ class VoxelSphereParameters(Parameters):
         for name, value in self.as_dict().items():
             if value < 0 or (value == 0 and name != "gravity"):
                 raise ValueError(f"{name} is {value:g}, and must be positive")
-        if self.inertia_ratio > SHELL:
+        if self.inertia_ratio > SHELL_RATIO:
             raise ValueError(f"inertia_ratio is {self.inertia_ratio:g}: a shell has 2/3")
 
     @property

@@ -13,7 +13,7 @@ test_packbot_clearance compares with an exact method.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import coal
 import numpy as np
@@ -33,8 +33,7 @@ TOLERANCE = 1e-8
 NEAR_TOUCHING = 1e-5
 
 
-@dataclass(frozen=True)
-class Witness:
+class Witness(NamedTuple):
     """Witness points of pairs of hulls: where they are closest, or penetrate deepest.
 
     Args:

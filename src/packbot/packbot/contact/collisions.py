@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from roboaccord import description
@@ -30,15 +29,15 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.solids import Hull, box_corners
 
-DENT = 1e-6  # m; a surface may lie that deep inside its convex hull: STL files have seven digits
+# m; a surface may lie that deep inside its convex hull: STL files have seven digits
+MAX_DENT = 1e-6
 Fixtures = tuple[Fixture | MeshFixture, ...]
 # Box whose top is the ground, so wide and deep that nothing gets to its edge or falls through.
 GROUND_SIZE, GROUND_CENTRE = np.array([20.0, 20.0, 1.0]), np.array([0.0, 0.0, -0.5])  # m
 GROUND = Fixture(name="ground", size=GROUND_SIZE, position=GROUND_CENTRE)
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """Convex hull of one collision element of a link, in the frame of the link."""
 
     name: str
@@ -168,7 +167,7 @@ def read_hull(path: Path) -> Hull:
     points, faces = description.read_mesh(path)
     hull = Hull.around(points, path.name)
     dent = _largest_depth(points[faces].mean(axis=1), hull)
-    if dent > DENT:
+    if dent > MAX_DENT:
         raise AccordError(f"{path.name} is not convex: a face lies {1e3 * dent:.3g} mm inside")
     return hull
 

@@ -48,14 +48,13 @@ def accelerate(mass, efforts, jacobian, directions, bias, softness, active, forc
         SOLVED or FAILED.
     """
     m, n = jacobian.shape
-    factor, change, bounds = np.zeros((n, n)), np.empty(n), np.empty(m)
+    factor, change, bounds = np.zeros((n, n)), np.empty(n), bias.copy()
     # Accelerations without contact forces, M^-1 f.
     cholesky.factor(mass, factor)
     acceleration[:] = efforts
     cholesky.solve(factor, acceleration)
     # Accelerations of the gaps without contact forces, and with them the forces.
     for i in range(m):
-        bounds[i] = bias[i]
         for k in range(n):
             bounds[i] += jacobian[i, k] * acceleration[k]
     status = solve_contacts(factor, jacobian, directions, bounds, softness, active, forces, change)

@@ -24,7 +24,7 @@ from packbot.model.chain import new_frames, place_bodies
 
 # Bound of the rounds of friction and normal impulses at one impact; in `collapse` with mu = 0.3,
 # 200 change nothing (measured).
-ROUNDS = 50
+MAX_ROUNDS = 50
 # Singular values below this fraction of the largest one are those of redundant contacts: these have
 # round-off, 1e-16. In `collapse` with mu = 0.3, 1e-6 and 1e-12 change nothing (measured).
 RANK_TOLERANCE = 1e-9
@@ -94,7 +94,7 @@ class ContactFriction:
         responses = np.linalg.solve(mass, rows.T).T.reshape(tangential.shape)
         mu = self._coefficients(contacts.features)
         applied = np.zeros(len(mu))  # friction impulse of each contact so far [N s]
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             v_before = v
             # Contact by contact, the impulse that ends the slip, up to the friction that remains.
             for i in range(len(mu)):

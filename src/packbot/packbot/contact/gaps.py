@@ -17,7 +17,7 @@ A bound of Proximity must never exceed the distance, or contacts would be missed
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array, ContactPoint, Index
@@ -87,8 +87,7 @@ class Proximity:
         return self._rows[:count].copy()
 
 
-@dataclass
-class ClosedGaps:
+class ClosedGaps(NamedTuple):
     """Closed gaps (active contacts).
 
     Args:
@@ -96,8 +95,8 @@ class ClosedGaps:
         active: whether each gap had a force in the last solution, a guess for the next one (m,).
     """
 
-    features: Index = field(default_factory=NO_FEATURES.copy)
-    active: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    features: Index = NO_FEATURES
+    active: np.ndarray = np.zeros(0, dtype=np.bool_)
 
 
 class GapFunctions:

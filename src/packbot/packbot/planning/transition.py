@@ -16,7 +16,6 @@ The constants may be tuned, but with other PENALTIES, END_WEIGHTS and STAGE_FACT
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -91,8 +90,7 @@ class Trajectory(NamedTuple):
     inputs: Array
 
 
-@dataclass(frozen=True)
-class Transition:
+class Transition(NamedTuple):
     """Trajectory of shoulder and elbows, and gains of its regulator, for each control period.
 
     Args:

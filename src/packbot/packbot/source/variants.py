@@ -81,7 +81,9 @@ class JointClampReference(ArmSimulator):
         self._now = RobotState(self._time, self._x[:n].copy(), self._x[n:].copy(), self._effort)
 
     def _place(self, state: RobotState) -> None:
-        self._now, self._x = state, np.concatenate([state.q, state.qd])
+        """Continue from a state whose rates an event has changed."""
+        self._now = state
+        self._x = np.concatenate([state.q, state.qd])
         self.energy.record(state.q, state.qd, self._effort)
 
     def _slope(self, x: Array) -> Array:
@@ -99,8 +101,8 @@ class JointClampReference(ArmSimulator):
         n = len(self.joints)
         distances = self.clearance.distances(step.end[:n])
         self.broken = {pair for pair in self.broken if distances[pair] < 0.0}
-        met = np.array([i for i in np.flatnonzero(distances < 0.0) if i not in self.broken], int)
-        if len(met):
+        met = [i for i in np.flatnonzero(distances < 0.0).tolist() if i not in self.broken]
+        if met:
             self._stop(met, step.end[n:])
             return
         for pair in [i for i in self._active if distances[i] > self._proximity]:
@@ -120,11 +122,16 @@ class JointClampReference(ArmSimulator):
                 return step
             size = step.next_size
 
-    def _stop(self, met: Index, v: Array) -> None:
-        """Stop and hold the joints of pairs that have met (`findRelevantJoints` in the report)."""
+    def _stop(self, met: Sequence[int], v: Array) -> None:
+        """Stop and hold the joints of pairs that have met (`findRelevantJoints` in the report).
+
+        Args:
+            met: indices of the pairs whose hulls intersect.
+            v: joint rates at which they met (n,) [rad/s].
+        """
         n = len(self.joints)
         x = self._x.copy()
-        for pair in met.tolist():
+        for pair in met:
             was_held = pair in self._active
             joints = self.relevant[pair]
             if not was_held:
@@ -142,11 +149,12 @@ class JointClampReference(ArmSimulator):
         self._idle += 1
         if self._idle > MOST_STOPS:
             self._idle = 0
-            self.broken.update(met.tolist())
-            for pair in met.tolist():
+            self.broken.update(met)
+            for pair in met:
                 self._record_pair("broken", pair)
 
     def _record_pair(self, kind: str, pair: int) -> None:
+        """Record an event of a kind for a pair of hulls (index)."""
         subject = " ".join(map(self.clearance.full_name, self.clearance.pairs[pair]))
         self._events.append(Event(float(self._reached), kind, subject))
 

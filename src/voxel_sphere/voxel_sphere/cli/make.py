@@ -80,7 +80,9 @@ class Made:
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
     """Return the mode of `make`, by which it refuses options of other modes."""
-    return ["with --xyz" if values["xyz"] else "with --height" if values["height"] else "SURFACE"]
+    if values["xyz"]:
+        return ["with --xyz"]
+    return ["with --height" if values["height"] else "SURFACE"]
 
 
 # Options by the mode that takes them; those of "" are for all modes.
@@ -150,12 +152,13 @@ def make_command(
         recipe = {"surface": surface, "parameters": given}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
-    name, radius = name or surface or kind, n / size_workspace
+    name = name or surface or kind
+    radius = n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     target = check_workspace(folder, n, [name], **scale, replace=force)
-    ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
+    has_ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
-        cli.results(folder, "terrain", force=force, adds=ours),
+        cli.results(folder, "terrain", force=force, adds=has_ours),
         cli.counted(6 * n, f"making {name}") as done,
     ):
         if xyz:

@@ -14,7 +14,7 @@ voxels and the accuracies in docs/voxel_rolling.md. test_voxel_field guards the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -98,8 +98,7 @@ def smooth(values: Grid, sigma: float) -> Grid:
     return smoothed
 
 
-@dataclass(frozen=True)
-class Surfels:
+class Surfels(NamedTuple):
     """Pieces of the smoothed surface, at most one in each voxel.
 
     Args:

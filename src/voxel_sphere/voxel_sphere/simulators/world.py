@@ -20,7 +20,7 @@ from roboaccord.scenario import Setup
 
 from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.simulators.scene import contact_mesh
-from voxel_sphere.terrain.mesh import SMOOTH, terrain_mesh
+from voxel_sphere.terrain.mesh import SMOOTH_SD, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SOLID
 
@@ -66,6 +66,6 @@ def draw_relief(setup: Setup) -> tuple[Array, Faces]:
     lowest_ground = int(np.argmin(is_full_layer))  # first layer that is not full
     bottom = max(lowest_ground - round(PLATE_THICKNESS * scene.terrain.radius), 0)
     plate = replace(scene.terrain, surface=filled[:, :, bottom:], walls=None)
-    mesh = terrain_mesh(plate, smoothing=GREY_SMOOTHING if scene.terrain.grey else SMOOTH)
+    mesh = terrain_mesh(plate, smoothing=GREY_SMOOTHING if scene.terrain.grey else SMOOTH_SD)
     vertices = (mesh.vertices + np.array([0.0, 0.0, bottom])) * scene.voxel
     return vertices, tuple(map(tuple, mesh.faces.tolist()))

@@ -81,12 +81,12 @@ def bowl(
     if not 0 < rim < 1:
         raise AccordError(f"rim is {rim:g}, and must be between 0 and 1")
 
-    # `middle` is the height of the bowl's centre, `edge` that of its rim; both are set below.
+    middle = base * r + radius  # height of the bowl's centre
+    edge = base * r + radius * (1 - np.sqrt(1 - rim**2))  # height of its rim
+
     def height(x: Array, y: Array) -> Array:
         plan = np.minimum(np.hypot(x - n / 2, y - n / 2), rim * radius)
         return np.asarray(middle - np.sqrt(radius**2 - plan**2))
-
-    middle, edge = base * r + radius, base * r + radius * (1 - np.sqrt(1 - rim**2))
 
     def ground(x: Array, y: Array, z: Array) -> Array:
         ball = radius - np.sqrt((x - n / 2) ** 2 + (y - n / 2) ** 2 + (z - middle) ** 2)

@@ -6,7 +6,7 @@ lists and reads them, and `select` picks those that a user means; each refusal i
 
 Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], and its centre is at
 i + 0.5. ROBOT, the name Bitmaps_n and the kinds by name (`_kind`) stay, for existing folders use
-them (docs/voxel_terrain.md); SMALLEST and LARGEST may be changed.
+them (docs/voxel_terrain.md); MIN_SIZE and MAX_SIZE may be changed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_setting
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, no_progress
 
 ROBOT = "Sphere_robot"  # name of the robot's volume in existing folders
-SMALLEST = 8  # voxels along an edge: a sphere of radius n / 10 then still has some volume
-LARGEST = 256  # voxels along an edge: distance fields of larger grids need gigabytes
+MIN_SIZE = 8  # voxels along an edge: a sphere of radius n / 10 then still has some volume
+MAX_SIZE = 256  # voxels along an edge: distance fields of larger grids need gigabytes
 
 
 @dataclass(frozen=True)
@@ -215,8 +215,8 @@ def check_size(n: float, subject: str) -> None:
     Raises:
         AccordError: if it is not whole, or out of range; its text begins with `subject`.
     """
-    if n != int(n) or not SMALLEST <= n <= LARGEST:
-        raise AccordError(f"{subject} {n:g}; grids are of {SMALLEST} to {LARGEST} voxels")
+    if n != int(n) or not MIN_SIZE <= n <= MAX_SIZE:
+        raise AccordError(f"{subject} {n:g}; grids are of {MIN_SIZE} to {MAX_SIZE} voxels")
 
 
 def grid_size(path: Path) -> int:
