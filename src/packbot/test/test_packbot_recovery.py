@@ -194,7 +194,7 @@ def test_refusals_of_loose_elbows_against_sampling(joint):
             refused += 1
             place = [np.hypot(*(target[:2] - axis)), target[2]]
             near = np.linalg.norm(flat - place, axis=1) < NEAR
-            steady = [q for q in rests[near] if mine.is_possible(q) and arm.bears(q)]
+            steady = [q for q in rests[near] if mine.is_possible(q) and arm.can_hold(q)]
             assert not steady
         present = np.linalg.norm(arm.kinematics.tip(mine.present) - target)
         assert np.linalg.norm(recovery.nearest - target) <= present + 1e-9

@@ -189,7 +189,7 @@ def mark_foremost(model, frames, hull, sign, along, reach, work, near):
         work: scratch memory (6, 3).
         near: filled for the vertices of this hull.
     """
-    vertices, first_vertex, _, _, _, _ = model.hulls
+    vertices, first_vertex = model.hulls.vertices, model.hulls.first_vertex
     turn, origin, _ = frames
     body, first, last = model.owner[hull], first_vertex[hull], first_vertex[hull + 1]
     heights, top = np.empty(last - first), -np.inf
@@ -208,27 +208,29 @@ def vertex_gap(model, frames, a, vertex, b, work, witness):
 
     Args:
         model: as `HullModel`.
-        frames: of all bodies in the world, by `place_bodies`.
+        frames: rotations, origins and joint axes of all bodies in the world, by `place_bodies`.
         a, b: indices of the hulls.
         vertex: index of the vertex.
         work: scratch memory (6, 3).
         witness: filled with the closest points on a and b in the world [m], and the unit vector
             from a to b (9,).
     """
-    vertices, _, planes, first_plane, _, _ = model.hulls
+    hulls = model.hulls
     turn, origin, _ = frames
-    i, j = model.owner[a], model.owner[b]
+    body_a, body_b = model.owner[a], model.owner[b]
     on_a, on_b, normal = witness[:3], witness[3:6], witness[6:]
-    # The vertex in the frame of hull b, its closest point there, and that in the world.
-    to_world(turn[i], origin[i], vertices[vertex], on_a)
-    to_body(turn[j], origin[j], on_a, work[0])
-    first, last = first_plane[b], first_plane[b + 1]
-    distance = point_to_hull(work[0], planes, first, last, work[1], work[2], work[3])
-    to_world(turn[j], origin[j], work[2], on_b)
+    # In the frame of hull b: the vertex, its closest point, and the unit vector from b to it.
+    point, nearest, outward = work[0], work[2], work[3]
+    to_world(turn[body_a], origin[body_a], hulls.vertices[vertex], on_a)
+    to_body(turn[body_b], origin[body_b], on_a, point)
+    first, last = hulls.first_plane[b], hulls.first_plane[b + 1]
+    distance = point_to_hull(point, hulls.planes, first, last, work[1], nearest, outward)
+    # The same in the world, with the normal from a to b.
+    to_world(turn[body_b], origin[body_b], nearest, on_b)
     for k in range(3):
         normal[k] = 0.0
         for m in range(3):
-            normal[k] -= turn[j, k, m] * work[3, m]
+            normal[k] -= turn[body_b, k, m] * outward[m]
     return distance
 
 
@@ -236,6 +238,7 @@ def vertex_gap(model, frames, a, vertex, b, work, witness):
 def edge_gap(model, frames, a, edge_a, b, edge_b, work, witness):
     """Return the signed distance of two edges [m]; the arguments are those of `vertex_gap`."""
     on_a, on_b, normal = witness[:3], witness[3:6], witness[6:]
+    # Start of edge a and the vector along it, then the same of edge b.
     edge_ends(model, frames, a, edge_a, work[0], work[1])
     edge_ends(model, frames, b, edge_b, work[2], work[3])
     s, t = segments(work[0], work[1], work[2], work[3], on_a, on_b)
@@ -261,7 +264,7 @@ def edge_gap(model, frames, a, edge_a, b, edge_b, work, witness):
 @kernel
 def edge_ends(model, frames, hull, edge, start, along):
     """Fill in the start of a hull's edge in the world, and the vector along it (3,) [m]."""
-    vertices, _, _, _, edges, _ = model.hulls
+    vertices, edges = model.hulls.vertices, model.hulls.edges
     turn, origin, _ = frames
     body = model.owner[hull]
     to_world(turn[body], origin[body], vertices[edges[edge, 0]], start)
@@ -300,6 +303,7 @@ def _cross_within(model, frames, a, edge_a, b, edge_b, reach, work, witness):
     Edges that are closest at an end are features of a vertex already; parallel ones have none. The
     arguments are those of `vertex_gap`.
     """
+    # Start of edge a and the vector along it, then the same of edge b; products of the vectors.
     edge_ends(model, frames, a, edge_a, work[0], work[1])
     edge_ends(model, frames, b, edge_b, work[2], work[3])
     aa = bb = ab = 0.0

@@ -12,10 +12,9 @@ compares the files. test_packbot_hulls compares volumes and moments with those o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -114,8 +113,7 @@ def prism_corners(axis: str, radius: float, length: float, sides: int) -> Array:
     return rings.reshape(-1, 3)
 
 
-@dataclass(frozen=True)
-class Hull:
+class Hull(NamedTuple):
     """A convex polyhedron in its own frame.
 
     Args:

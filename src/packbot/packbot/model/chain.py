@@ -128,7 +128,7 @@ def add_jacobian(chain, frames, body, x, direction, sign, row):
 
     Args:
         chain: as `Chain`.
-        frames: of all bodies in the world, by `place_bodies`.
+        frames: rotations, origins and joint axes of all bodies in the world, by `place_bodies`.
         body: index of the body that the point belongs to.
         x: the point in the world (3,) [m].
         direction: unit vector (3,).

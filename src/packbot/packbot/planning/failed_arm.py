@@ -254,7 +254,7 @@ class FailedArm:
         near = self.clearance.near(q, 3.0 * CONTACT_GAP)
         return near[(self.clearance.reaches[near][:, self.loose] > 0.0).any(axis=1)]
 
-    def bears(self, q: Array) -> bool:
+    def can_hold(self, q: Array) -> bool:
         """Return whether the active joints can hold the arm still, and no loose joint tips over.
 
         Efforts must stay below a fraction of their limits, a smaller one if the arm leans on a

@@ -114,7 +114,7 @@ class FailedPlanner(Planner):
         touches = self.clearance.touches
         if touches(q, self.margin) and touches(q, 0.5 * CONTACT_GAP):
             return False
-        return self.links_near(q) <= self._close_links and self.arm.bears(q)
+        return self.links_near(q) <= self._close_links and self.arm.can_hold(q)
 
     def walk(self, a: Array, b: Array) -> Array:
         """Return the last equilibrium (7,) on the straight way of the active joints from a to b."""

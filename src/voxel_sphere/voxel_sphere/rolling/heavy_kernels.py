@@ -42,6 +42,7 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
         duration: [s].
     """
     ground, r = surroundings.ground, body.radius
+    # State, state after a step, rates of its four stages, and contact force.
     y, new, slopes, force = np.empty(9), np.empty(9), np.empty((4, 9)), np.empty(4)
     y[0:3] = state[0:3]
     y[3:9] = state[7:13]  # VELOCITY and SPIN of state.py
@@ -56,7 +57,7 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
             if not abs(d - r) < surroundings.lost:
                 code = LOST
                 break
-            if abs(d - r) > surroundings.guard:
+            if abs(d - r) > surroundings.guard:  # the centre is put back
                 for i in range(3):
                     c[i] -= (d - r) * n[i]
             equations.rates(mode, ground, body, y, torque, slopes[0], force)
