@@ -147,12 +147,13 @@ class GapFunctions:
 
     def can_change(self, features: Index) -> np.ndarray:
         """Return for each feature whether a joint that is not locked can change its gap (m,)."""
-        stops = features[:, kernels.KIND] >= kernels.LOWER
-        free = np.empty(len(features), dtype=np.bool_)
-        joints, pairs = features[stops, kernels.HULL_A], features[~stops, kernels.PAIR]
-        free[stops] = ~self.locked[joints]
-        free[~stops] = self.proximity.clearance.reaches[pairs][:, ~self.locked].any(axis=1)
-        return free
+        is_stop = features[:, kernels.KIND] >= kernels.LOWER
+        joints, pairs = features[is_stop, kernels.HULL_A], features[~is_stop, kernels.PAIR]
+        reaches = self.proximity.clearance.reaches[pairs][:, ~self.locked]
+        can_change = np.empty(len(features), dtype=np.bool_)
+        can_change[is_stop] = ~self.locked[joints]
+        can_change[~is_stop] = reaches.any(axis=1)
+        return can_change
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their Jacobian (m, n), and points and normals (m, 9)."""

@@ -36,7 +36,8 @@ class Replanner:
     """
 
     def __init__(self, setup: Setup, target: Array, watch: float, margin: float) -> None:
-        self._setup, self._target, self._watch, self.margin = setup, target, watch, margin
+        self._setup, self.margin = setup, margin
+        self._target, self._watch = target, watch
         self.discard()
 
     def discard(self) -> None:

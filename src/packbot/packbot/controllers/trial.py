@@ -252,9 +252,11 @@ def _assess(
     recovering = controller if isinstance(controller, RecoveryController) else None
     recovery = recovering.recovery if recovering else None
     # With a recovery, only what happens on its path counts.
-    start, props = 0.0, set[tuple[str, str]]()
+    start = 0.0  # s
+    props = set[tuple[str, str]]()
     if recovering and recovery:
-        start, props = recovering.started or 0.0, _propping_links(recovering.arm, recovery)
+        start = recovering.started or 0.0
+        props = _propping_links(recovering.arm, recovery)
     first = int(np.searchsorted(run.time, start))
     clearance = Clearance.of(off_model.truth if off_model else setup)
     touched = tuple(sorted(_touching_links(clearance, run.q[first:]) - props))

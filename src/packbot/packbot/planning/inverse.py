@@ -24,7 +24,7 @@ from packbot.model.parameters import LENS, PackbotParameters
 # to the next, less than the margin of 20 mm. The ends of the possible pitches are added.
 PITCHES = 720
 ROUND_OFF = 1e-9  # a cosine, and a reach in m, may exceed its limit by that through rounding
-AT_LIMIT = 1e-11  # rad; an angle may exceed a joint's limit by that through rounding
+LIMIT_ROUND_OFF = 1e-11  # rad; an angle may exceed a joint's limit by that through rounding
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class Inverse:
         # Angles modulo 2 pi, of those within the limits.
         lower, upper = p.limits[:, :4]
         q = np.concatenate(poses)
-        q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
-        return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
+        q = lower + (q - lower + LIMIT_ROUND_OFF) % (2.0 * np.pi) - LIMIT_ROUND_OFF
+        return np.asarray(np.clip(q[(q <= upper + LIMIT_ROUND_OFF).all(axis=1)], lower, upper))
 
     def _candidate_pitches(self, r: float, height: float) -> Array:
         """Return pitches of the hand to try (k,) [rad]: a grid, and the ends of possible pitches.
@@ -112,7 +112,7 @@ class Inverse:
         target = complex(r, height)
         # The grid begins at the only pitch of a fully stretched arm.
         grid = np.angle(target) + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
-        a, b, hand = lengths_of(self.parameters)
+        a, b, hand = lengths_of(self.parameters)  # of links 1 and 2, and to the finger tips
         shoulders, elbows1, elbows2 = self.parameters.limits[:, 1:4].T  # two limits of each
         pitches = list[float]()  # at limits
         for shoulder in shoulders:
@@ -133,7 +133,7 @@ class Inverse:
             pitches: pitches of the hand [rad].
         """
         # Elbow 2 from the shoulder, ahead and up: at the distance of the hand from the target.
-        a, b, hand = lengths_of(self.parameters)
+        a, b, hand = lengths_of(self.parameters)  # of links 1 and 2, and to the finger tips
         elbow2_r = r - hand * np.cos(pitches)
         elbow2_z = height - hand * np.sin(pitches)
         cosine = (elbow2_r * elbow2_r + elbow2_z * elbow2_z - a * a - b * b) / (2.0 * a * b)

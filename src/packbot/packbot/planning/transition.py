@@ -248,7 +248,7 @@ class TransitionPlanner:
             states, inputs: of the trajectory so far (n + 1, 6), (n, 2).
             end_weights: weights of the distance of its end from the goal (6,).
         """
-        goal, n, regularisation = self._goal_state, len(inputs), FIRST_REGULARISATION
+        goal, n = self._goal_state, len(inputs)
 
         def changed(base: Trajectory, gains: Array, changes: Array) -> Trajectory:
             """Return a trajectory with changed inputs (n, 2) and feedback on the deviation."""
@@ -256,6 +256,7 @@ class TransitionPlanner:
             off_goal = 0.5 * float(end_weights @ (rolled.states[-1] - goal) ** 2)
             return rolled._replace(cost=rolled.cost + off_goal)
 
+        regularisation = FIRST_REGULARISATION
         best = Trajectory(np.inf, states, inputs)
         best = changed(best, np.zeros((n, 2, 6)), np.zeros((n, 2)))
         step_slopes, residuals = planar.linearise(problem, best.states, best.inputs)

@@ -33,6 +33,13 @@ UNIT_INTERVAL: Interval = ("0", "1")
 Voxels = Annotated[float, Quantity("voxels")]
 Radii = Annotated[float | None, Quantity("r")]
 Angle = Degrees | None
+BOWL_HELP = "Radius of the bowl; the ball's centre moves on 1 r less."
+HEIGHT_HELP = "Height z as an expression of x, y, n and r."
+THICKNESS_HELP = "Thickness of --xyz, opposite to dP/ds x dP/dt."
+KIND_HELP = "Kind of volume that --xyz makes."
+OUT_HELP = "Folder for Bitmaps_n, or Bitmaps_n itself."
+BINARY_HELP = "Write black and white slices, without grey."
+HeightText = Annotated[str | None, Quantity("voxels"), Option(metavar="EXPR", help=HEIGHT_HELP)]
 
 
 def parameter(text: str) -> OptionInfo:
@@ -49,9 +56,7 @@ class Shape:
     direction_deg: Annotated[Angle, parameter("Direction of the incline or waves; 0 is +x.")] = None
     amplitude: Annotated[Radii, parameter("Amplitude of the waves.")] = None
     wavelength: Annotated[Radii, parameter("Wavelength of the waves.")] = None
-    bowl_radius: Annotated[
-        Radii, parameter("Radius of the bowl; the ball's centre moves on 1 r less.")
-    ] = None
+    bowl_radius: Annotated[Radii, parameter(BOWL_HELP)] = None
     rim: Annotated[Ratio | None, parameter("Rim of the bowl, in its radii.")] = None
     saddle_radius: Annotated[Radii, parameter("Radius of both curvatures.")] = None
     rise: Annotated[Radii, parameter("Rise of the ramp.")] = None
@@ -96,11 +101,7 @@ OPTIONS = {
 @Modes(_modes, OPTIONS)
 def make_command(
     surface: Annotated[str | None, Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
-    height: Annotated[
-        str | None,
-        Quantity("voxels"),
-        Option(metavar="EXPR", help="Height z as an expression of x, y, n and r."),
-    ] = None,
+    height: HeightText = None,
     xyz: Annotated[
         tuple[str, str, str] | None,
         Quantity("voxels"),
@@ -108,20 +109,12 @@ def make_command(
     ] = None,
     s: Annotated[Interval, Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT_INTERVAL,
     t: Annotated[Interval, Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT_INTERVAL,
-    thickness: Annotated[
-        Voxels, Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt.")
-    ] = 6.0,
-    kind: Annotated[
-        str, Option(metavar="surface|walls|workspace", help="Kind of volume that --xyz makes.")
-    ] = "surface",
+    thickness: Annotated[Voxels, Option(help=THICKNESS_HELP)] = 6.0,
+    kind: Annotated[str, Option(metavar="surface|walls|workspace", help=KIND_HELP)] = "surface",
     n: Annotated[int, Option("--n", help="Number of voxels along each edge of the grid.")] = 100,
-    folder: Annotated[
-        Path, Option("--out", metavar="DIR", help="Folder for Bitmaps_n, or Bitmaps_n itself.")
-    ] = Path("runs/terrain"),
+    folder: Annotated[Path, Option("--out", metavar="DIR", help=OUT_HELP)] = Path("runs/terrain"),
     name: Annotated[str | None, Option(help="Name of the volume's folder.")] = None,
-    binary: Annotated[
-        bool, Option("--binary", help="Write black and white slices, without grey.")
-    ] = False,
+    binary: Annotated[bool, Option("--binary", help=BINARY_HELP)] = False,
     force: Replace = False,
     size_workspace: Annotated[Ratio, Option(help="Ratio n / r.")] = SIZE_WORKSPACE,
     voxel_size: Annotated[Metres, Option(help="Edge of a voxel.")] = VOXEL_SIZE,

@@ -69,7 +69,8 @@ class AsDescribed:
         # Centres of the boundary voxels: full ones with an empty neighbour.
         self._voxels = np.argwhere(full & ~scipy.ndimage.binary_erosion(full, border_value=1)) + 0.5
         self._tree = scipy.spatial.cKDTree(self._voxels)
-        self.time, self.centre, self.rotation = 0.0, np.array(centre, dtype=float), np.eye(3)
+        self.time = 0.0
+        self.centre, self.rotation = np.array(centre, dtype=float), np.eye(3)
         self.omega = np.array(omega, dtype=float)
         self.slopes = np.zeros(2)  # z_x and z_y of the ground
         self.contact = self.centre - [0.0, 0.0, radius]

@@ -68,6 +68,7 @@ class Sheet:
             too_wide = [_gaps(grid, axis).max() > 2 * POINT_SPACING for axis in (0, 1)]
             if not any(too_wide):
                 return grid
+            # Twice as many points along an axis on which they are too far apart.
             counts = counts[0] * (1 + too_wide[0]), counts[1] * (1 + too_wide[1])
         raise AccordError("the surface is far larger than the grid, or is not continuous")
 

@@ -151,9 +151,9 @@ class Workspace:
         names = self.select(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
         grey = all(map(self.is_grey, names, volumes))
-        ground, wall = volumes[0], volumes[1] if len(volumes) > 1 else None
+        wall = volumes[1] if len(volumes) > 1 else None
         name = "+".join(names)
-        return Terrain(self.n, self.radius, self.voxel_size, ground, wall, name, grey)
+        return Terrain(self.n, self.radius, self.voxel_size, volumes[0], wall, name, grey)
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether a volume is grey, by `workspace.yaml` or else by its values."""
@@ -172,7 +172,9 @@ class Workspace:
             if surface is not None or walls is not None:
                 raise AccordError("a workspace has its walls: name it alone, or surface and walls")
             return [workspace]
-        wholes, surfaces, all_walls = map(self.names, ("workspace", "surface", "walls"))
+        wholes = self.names("workspace")
+        surfaces = self.names("surface")
+        all_walls = self.names("walls")
         # No surface is named: take the only whole workspace, or the only surface.
         if surface is None:
             if walls is None and len(wholes) == 1 and not surfaces:
