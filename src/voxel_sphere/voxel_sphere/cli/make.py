@@ -39,6 +39,9 @@ THICKNESS_HELP = "Thickness of --xyz, opposite to dP/ds x dP/dt."
 KIND_HELP = "Kind of volume that --xyz makes."
 OUT_HELP = "Folder for Bitmaps_n, or Bitmaps_n itself."
 BINARY_HELP = "Write black and white slices, without grey."
+XYZ_HELP = "Surface X, Y, Z as expressions of s, t, n and r."
+Texts = tuple[str, str, str]  # expressions of X, Y and Z
+SheetTexts = Annotated[Texts | None, Quantity("voxels"), Option(metavar="EX EY EZ", help=XYZ_HELP)]
 HeightText = Annotated[str | None, Quantity("voxels"), Option(metavar="EXPR", help=HEIGHT_HELP)]
 
 
@@ -102,11 +105,7 @@ OPTIONS = {
 def make_command(
     surface: Annotated[str | None, Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
     height: HeightText = None,
-    xyz: Annotated[
-        tuple[str, str, str] | None,
-        Quantity("voxels"),
-        Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
-    ] = None,
+    xyz: SheetTexts = None,
     s: Annotated[Interval, Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT_INTERVAL,
     t: Annotated[Interval, Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT_INTERVAL,
     thickness: Annotated[Voxels, Option(help=THICKNESS_HELP)] = 6.0,
