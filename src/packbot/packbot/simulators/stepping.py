@@ -77,8 +77,7 @@ class EventDrivenStepper:
         events: list[Event],
     ) -> None:
         self.motion, self.energy = motion, energy
-        self._options = options
-        self._restitution = restitution
+        self._options, self._restitution = options, restitution
         self._gap_functions = motion.gap_functions
         self._contact_events = ContactEvents(events, self._gap_functions.name)
         self.x = np.zeros(0)

@@ -186,10 +186,9 @@ class Rolled:
     def of(cls, path: RolledPath, length: float, files: list[Path], unit: str) -> Rolled:
         """Return the end of a path, in a unit of `length` voxels that is named `unit`."""
         montana, chart = path.montana
-        events = [
-            replace(event, centre=tuple((np.array(event.centre) / length).tolist()))
-            for event in path.events
-        ]
+        events = []
+        for event in path.events:
+            events.append(replace(event, centre=tuple(x / length for x in event.centre)))
         return cls(
             lengths=unit,
             centre=path.centre[-1] / length,

@@ -66,7 +66,7 @@ def rates(mode, field, body, y, torque, rate, force):
         torque: torque t of the drive, world frame (3) [M voxels^2/s^2].
         rate, force: filled.
     """
-    r, inertia, gravity = body.radius, body.inertia, body.gravity
+    r, _, inertia, gravity, _ = body
     c, velocity, w = fields_of(y)
     c_rate, v_rate, w_rate = fields_of(rate)
     rate[:] = 0.0
@@ -131,7 +131,7 @@ def _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force):
         n, n_rate: the ground's normal (3), and its rate n' (3).
         v_rate, w_rate, force: filled (3), (3), (4).
     """
-    r, m, inertia, gravity = body.radius, body.mass, body.inertia, body.gravity
+    r, m, inertia, gravity, _ = body
     spin = dot(w, n)  # n.W
     drive = dot(torque, n)  # n.t
     n_cross_g = -n[1] * gravity, n[0] * gravity, 0.0  # g = (0, 0, -gravity)
@@ -162,7 +162,7 @@ def grip(field, body, y, limit):
 
     The impulse is at most `limit` [M voxels/s].
     """
-    r, m, inertia = body.radius, body.mass, body.inertia
+    r, m, inertia, _, _ = body
     _, v, w = fields_of(y)
     u, n = slip_of(field, r, y)
     slip = norm(u)

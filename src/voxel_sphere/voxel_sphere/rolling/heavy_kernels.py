@@ -41,7 +41,8 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
         step_size: longest step of the integration [s].
         duration: [s].
     """
-    ground, r = surroundings.ground, body.radius
+    ground = surroundings.ground
+    r, _, _, _, mu = body
     # State, state after a step, rates of its four stages, and contact force.
     y, new, slopes, force = np.empty(9), np.empty(9), np.empty((4, 9)), np.empty(4)
     y[0:3] = state[0:3]
@@ -61,7 +62,7 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
                 for i in range(3):
                     c[i] -= (d - r) * n[i]
             equations.rates(mode, ground, body, y, torque, slopes[0], force)
-            code, mode = _contact_event(mode, body, force)
+            code, mode = _contact_event(mode, mu, force)
             if code != DONE:
                 break
             if mode == equations.SLIDE:
@@ -92,7 +93,7 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
 
 
 @kernel
-def _contact_event(mode, body, force):
+def _contact_event(mode, mu, force):
     """Return the code of the event that a contact force (4) causes, or DONE, and the mode after it.
 
     A normal force below 0 lifts the sphere, and friction beyond its limit lets a rolling one slip.
@@ -100,7 +101,7 @@ def _contact_event(mode, body, force):
     normal_force = force[equations.NORMAL_FORCE]
     if normal_force < 0.0:
         return LIFTS, equations.FLIGHT
-    if mode == equations.ROLL and norm(force) > body.mu * normal_force:
+    if mode == equations.ROLL and norm(force) > mu * normal_force:
         return SLIPS, equations.SLIDE
     return DONE, mode
 
@@ -141,10 +142,11 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
         new[i] = y[i] + h / 6.0 * total
     if mode == equations.FLIGHT:
         return
+    r, _, _, _, _ = body
     c, v, w = equations.fields_of(new)
     _, n = sample(field, c[0], c[1], c[2])
     if mode == equations.ROLL:
-        v[0], v[1], v[2] = scaled(body.radius, cross_product(w, n))
+        v[0], v[1], v[2] = scaled(r, cross_product(w, n))
     else:
         equations.remove_component(v, n)
 
@@ -156,7 +158,7 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     The impact takes all of the speed towards the ground; friction has an impulse up to mu times
     that of the normal force. `slopes` and `force` are scratch for `_step`.
     """
-    r = body.radius
+    r, mass, _, _, mu = body
     c, v, _ = equations.fields_of(new)
     # Time at which the flying sphere touches, by bisection.
     low, high = 0.0, step
@@ -170,6 +172,6 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     # Impact: the normal speed goes to 0, then friction ends the slip as far as it can.
     _, n = sample(ground, c[0], c[1], c[2])
     falling_speed = -equations.remove_component(v, n)
-    largest_impulse = body.mu * body.mass * max(falling_speed, 0.0)
+    largest_impulse = mu * mass * max(falling_speed, 0.0)
     gripped = equations.grip(ground, body, new, largest_impulse)
     return step, equations.ROLL if gripped else equations.SLIDE
