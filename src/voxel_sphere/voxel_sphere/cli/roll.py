@@ -186,9 +186,9 @@ class Rolled:
     def of(cls, path: RolledPath, length: float, files: list[Path], unit: str) -> Rolled:
         """Return the end of a path, in a unit of `length` voxels that is named `unit`."""
         montana, chart = path.montana
-        events = []
-        for event in path.events:
-            events.append(replace(event, centre=tuple(x / length for x in event.centre)))
+        centres = [tuple(np.divide(event.centre, length).tolist()) for event in path.events]
+        pairs = zip(path.events, centres, strict=True)
+        events = [replace(event, centre=centre) for event, centre in pairs]
         return cls(
             lengths=unit,
             centre=path.centre[-1] / length,
