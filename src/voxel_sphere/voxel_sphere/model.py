@@ -5,9 +5,9 @@ rolling   the kinematic ball: it rolls without slipping at a given angular veloc
 contact   the heavy ball: it has weight, lies loose on the ground and grips by dry friction. Each
           simulator has it.
 
-Numbers are in config/parameters.yaml. The grid is 10 radii wide, as in the source; masses and
-torques may be changed, for the source's sphere has none. A new law is a function like `touching`,
-entered in robot.py.
+Numbers are in config/parameters.yaml. The grid is 10 radii wide, as in the source (the description
+of a MATLAB program, docs/voxel_sphere.md); masses and torques may be changed, for the source's
+sphere has none. A new law is a function like `touching`, entered in robot.py.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def is_kinematic(setup: Setup) -> bool:
 
 
 class VoxelSphereParameters(Parameters):
-    """Parameters of the ball, in SI units.
+    """Parameters of the ball, in SI units; the base class makes them of config/parameters.yaml.
 
     Attributes:
         radius: radius of the ball [m]; over its radius in voxels it is the size of a voxel.

@@ -25,7 +25,8 @@ Duration = Annotated[Seconds, Option(metavar="S", help="Duration of the fall.")]
 ArmCount = Annotated[int, Option(metavar="N", min=0, help=PERTURB_HELP)]
 
 
-@by_option("perturb", "seed cluster", "", "engine contact duration set")
+# Options that are taken with --perturb alone, and with or without it; --cluster is in_pieces' own.
+@by_option("perturb", taken="seed cluster", without="", every="engine contact duration set")
 @cli.in_pieces()
 def collapse_command(
     engine: cli.Engine = "reference",

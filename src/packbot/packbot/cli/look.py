@@ -33,6 +33,7 @@ from packbot.planning.sight import Sight
 
 MOST_ROWS = 10  # number of pairs of hulls in the table, of 126, so that it fits a terminal
 POSES = "named poses"  # the mode without arguments
+# Names of the options that each mode takes; others are refused.
 MODES = {
     "with --distances": "distances name q scenario set",
     "with --sight": "sight name q scenario set width view-deg",

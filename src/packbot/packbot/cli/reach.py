@@ -37,7 +37,8 @@ Speed = Annotated[Ratio, Option(min=0.01, max=1.0, help="Fraction of the speed l
 SAMPLES = 200
 
 
-@by_option("to", "", "target pitch", "from scenario margin speed seed set")
+# Options that are taken without --to alone, and with or without it.
+@by_option("to", taken="", without="target pitch", every="from scenario margin speed seed set")
 @cli.gathers("--target")
 def plan_command(
     to: Annotated[str, Option(metavar="NAME", help="Pose to go to.")] = "",

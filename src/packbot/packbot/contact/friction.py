@@ -1,6 +1,6 @@
 """Coulomb friction of contacts: of lasting ones, of impacts, and of contacts that jam.
 
-Friction of a contact with the normal force lambda and the tangential velocity s (2,) is
+Friction of a contact with the normal force lambda and the tangential velocity s (2,), its slip, is
 -mu lambda s / sqrt(|s|^2 + eps^2): Coulomb's law, regularised below slip speeds of about eps. It is
 proportional to lambda, so that both are solved in the same complementarity problem (forces.py).
 

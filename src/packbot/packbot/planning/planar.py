@@ -196,6 +196,7 @@ def rk4_step(model, loose, period, x, u):
 
     `loose` is the index of the loose joint; x (6,) and u (2,) are state and input.
     """
+    # Rates at the four stages, and efforts, which are not used.
     k1, k2, k3, k4, tau = np.empty(6), np.empty(6), np.empty(6), np.empty(6), np.empty(3)
     state_rate(model, loose, x, u, k1, tau)
     state_rate(model, loose, x + 0.5 * period * k1, u, k2, tau)

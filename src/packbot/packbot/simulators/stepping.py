@@ -1,9 +1,10 @@
 """Event-driven time integration with contact: steps, impacts, and the active contacts after them.
 
 `EventDrivenStepper` advances a state x = (q, v) of joint angles and rates for the reference
-simulator (reference.py). The equations of motion are those of a `ConstrainedDynamics` (motion.py).
-A gap is the distance of two hulls less their margin, or that of a joint from its limit; a feature
-is a vertex and a hull, or two edges, whose gap is measured (contact/features.py).
+simulator (reference.py). The equations of motion are those of a `ConstrainedDynamics` (motion.py),
+which gives the slope of a state, its derivative (v, a) by time. A gap is the distance of two hulls
+less their margin, or that of a joint from its limit; a feature is a vertex and a hull, or two
+edges, whose gap is measured (contact/features.py).
 
 A step ends where the first gap closes (closing.py). The impact is solved there; gaps whose contacts
 press are then active (closed), and the others are released. Steps are explicit (Dormand, Prince),
@@ -189,9 +190,9 @@ class EventDrivenStepper:
                 continue
             # No pair that was not near may cross the whole distance `near` in the step.
             change = self._gap_functions.proximity.largest_change(self._rotation_bounds(step))
-            if step.error <= 1.0 and change <= near:
-                return step
             is_accurate = step.error <= 1.0  # false if the error is not a number
+            if is_accurate and change <= near:
+                return step
             size = RETRY_FACTOR * size * near / change if is_accurate else step.next_size
         message = f"the step size fell to nothing at t = {self.time:.6f} s"
         raise DivergedError(f"{message}: no step meets the tolerance")

@@ -50,7 +50,7 @@ PathFile = Annotated[Path | None, Option("--out", metavar="FILE|DIR", help=FILE_
 
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
-    """Return the names of the modes of a call; it refuses options of other modes."""
+    """Return the names of the modes of a call, by which it refuses options of other modes."""
     scheme = f"--scheme {DESCRIBED}" if values["scheme"] == DESCRIBED else STEPPED
     return [scheme, "with --normalised" if values["normalised"] else "without --normalised"]
 

@@ -37,7 +37,8 @@ EVENTS = {
 class HeavyRoller(Ball):
     """A heavy sphere on ground that is given by its distance field.
 
-    Its `mode` is ROLL, SLIDE or FLIGHT (heavy_equations.py).
+    `Ball` (ball.py) has its time, status, events, and the array `_state`, whose layout is in
+    state.py. Its `mode` is ROLL, SLIDE or FLIGHT (heavy_equations.py).
 
     Args:
         field: distance field of the ground.

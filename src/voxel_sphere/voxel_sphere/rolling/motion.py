@@ -50,6 +50,9 @@ Omega = Callable[[float], Vector]
 class Roller(Ball):
     """A sphere that rolls on a field at a commanded angular velocity.
 
+    `Ball` (ball.py) has its time, status, events, and the array `_state`, whose layout is in
+    state.py.
+
     A hit turns the velocity. The turn stays in force as long as the command is the same, so one
     call of `advance` and a thousand short ones give the same path.
 
