@@ -17,7 +17,7 @@ from pathlib import Path
 import coal
 import numpy as np
 from packbot.contact.clearance import convex
-from packbot.contact.collisions import read_collisions, stand_around
+from packbot.contact.collisions import drawn_obstacles, read_collisions
 from packbot.contact.solids import Hull, prism_corners
 from packbot.model.arm import Arm
 from packbot.model.parameters import pose
@@ -93,7 +93,7 @@ def solids_of(setup: Setup, q: Array) -> list[DrawnSolid]:
         vertices = shape.vertices @ turns[shape.link].T + origins[shape.link]
         colour = "#" + "".join(f"{round(255 * float(value)):02x}" for value in shape.colour)
         solids.append(DrawnSolid(vertices, shape.faces, colour))
-    return [*solids, *(DrawnSolid(*obstacle, AROUND) for obstacle in stand_around(setup))]
+    return [*solids, *(DrawnSolid(*obstacle, AROUND) for obstacle in drawn_obstacles(setup))]
 
 
 def _write_solids(

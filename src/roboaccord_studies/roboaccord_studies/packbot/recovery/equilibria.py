@@ -75,7 +75,7 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
 
     def can_hold(q: Array) -> bool:
         """Return whether the arm can be in a pose (7,), and its active joints can hold it."""
-        return recoverer.is_possible(q) and arm.bears(q)
+        return recoverer.is_possible(q) and arm.can_hold(q)
 
     drawn = np.random.default_rng(seed).permutation(len(recoverer.goals.drawn))[:count]
     poses = recoverer.goals.drawn[drawn]

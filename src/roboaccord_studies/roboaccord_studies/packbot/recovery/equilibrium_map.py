@@ -134,7 +134,7 @@ class LooseJoint(NamedTuple):
     def of(cls, arm: FailedArm, q: Array) -> LooseJoint:
         """Return the loose joint of an arm, with the others at the angles q (7,) [rad]."""
         (joint,) = arm.loose.tolist()
-        past_stable, stiffness = arm.swing(q, joint)
+        past_stable, stiffness = arm.pendulum(q, joint)
         # Of all stable angles, a full turn apart, the one that changes continuously with `pitch`.
         pitch = float(q[1:joint].sum())
         turn = np.angle(np.exp(1j * (-0.5 * np.pi - pitch - (q[joint] - past_stable))))
@@ -324,7 +324,7 @@ def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> list[Fold]:
         else:
             without = middle
     # At a fold the stable equilibrium meets the unstable one, half a turn past the stable angle.
-    past_stable, _ = arm.swing(with_it, joint)
+    past_stable, _ = arm.pendulum(with_it, joint)
     if np.pi - abs(past_stable) > SLACK:
         return []
     return [Fold({name: float(with_it[JOINTS.index(name)]) for name in PLANE})]

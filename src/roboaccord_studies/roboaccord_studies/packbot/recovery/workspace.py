@@ -148,7 +148,7 @@ def workspace(arm: FailedArm, poses: int, seed: int = 0) -> Cells:
     for q in _drawn(arm, poses, rng):
         cells = np.floor(tips(arm.setup.parameters, q) / CELL).astype(int)
         for cell, pose in zip(map(tuple, cells.tolist()), q, strict=True):
-            if cell not in reached and not arm.clearance.touches(pose) and arm.bears(pose):
+            if cell not in reached and not arm.clearance.touches(pose) and arm.can_hold(pose):
                 reached.add(cell)
     return frozenset(reached)
 
@@ -196,7 +196,7 @@ def visible_fraction(arm: FailedArm, seed: int = 0) -> float:
     drawn = rng.uniform(size=(CAMERA_POSES, len(JOINTS)))
     angles = arm.lower + drawn * (arm.upper - arm.lower)
     settled = (arm.resting_pose(q) for q in angles if not arm.clearance.touches(q))
-    poses = [q for q in settled if q is not None and arm.bears(q)]
+    poses = [q for q in settled if q is not None and arm.can_hold(q)]
     eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
     best = list[float]()
     for target in targets:
