@@ -122,7 +122,8 @@ class EventDrivenStepper:
         self._features = gap_functions.near_features(self.x[: self.n])
         closed = motion.closed
         can_change = gap_functions.can_change(closed.features)
-        motion.forces = np.zeros(0)  # until the next slope
+        has_forces = len(motion.forces) == len(can_change)
+        motion.forces = motion.forces[can_change] if has_forces else np.zeros(0)
         motion.closed = ClosedGaps(closed.features[can_change], closed.active[can_change])
 
     def _advance(self, slope: Array, remaining: float) -> Array:
