@@ -68,12 +68,12 @@ class MimicDynamics(TreeDynamics):
         f - h = (M + J) a.
         """
         n = len(self.joints)
-        armature = self._body[self._rows, bodies.ARMATURE]
-        self._body[self._rows, bodies.ARMATURE] = armature + self._added_inertia
+        armature = self._body[self._joint_rows, bodies.ARMATURE]
+        self._body[self._joint_rows, bodies.ARMATURE] = armature + self._added_inertia
         try:
             super()._slopes(y, effort, slope)
         finally:
-            self._body[self._rows, bodies.ARMATURE] = armature
+            self._body[self._joint_rows, bodies.ARMATURE] = armature
         at_rest = y.copy()
         at_rest[bodies.Q + n :] = 0.0
         rows, mass, _ = self._statics(at_rest)

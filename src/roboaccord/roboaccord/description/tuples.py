@@ -118,3 +118,14 @@ def minus_outer(s, a, k):
         s[0] - x * a[0], s[1] - x * a[1], s[2] - x * a[2],
         s[3] - y * a[1], s[4] - y * a[2], s[5] - z * a[2],
     )  # fmt: skip
+
+
+@kernel
+def minus_product(m, a, b, k):
+    """Return M - k a b', for a matrix M (9 numbers) and vectors a and b."""
+    x, y, z = k * a[0], k * a[1], k * a[2]
+    return (
+        m[0] - x * b[0], m[1] - x * b[1], m[2] - x * b[2],
+        m[3] - y * b[0], m[4] - y * b[1], m[5] - y * b[2],
+        m[6] - z * b[0], m[7] - z * b[1], m[8] - z * b[2],
+    )  # fmt: skip

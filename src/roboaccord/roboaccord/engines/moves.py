@@ -238,9 +238,8 @@ def move_text(urdf: str, move: Move, root: str) -> str:
         parent = joint.find("parent")
         is_on_ground = parent is not None and parent.get("link") in ground
         if is_on_ground and joint.get("type") not in ("planar", "floating"):
-            turn = replace(
-                move, mirrored=False
-            )  # `_mirror_frames` has mirrored the origins already
+            # `_mirror_frames` has mirrored the origins already.
+            turn = replace(move, mirrored=False)
             edit_numbers(joint, "origin", "xyz", turn.move_point)
             edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
     if move.reordered:

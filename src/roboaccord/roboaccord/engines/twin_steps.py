@@ -104,7 +104,7 @@ def _fill_slope(bodies, forces, scratch, y, acting, slope):
     """
     tree, body, free, work = bodies
     table, positions, velocities, generalised, _ = forces
-    wrench, matrix, right = scratch
+    wrench, matrix, rhs = scratch
     n = acting.shape[0]
     effort = acting
     if table.shape[0] > 0:
@@ -122,7 +122,7 @@ def _fill_slope(bodies, forces, scratch, y, acting, slope):
         if base_size == 3:
             wrench[3], wrench[4], wrench[2] = generalised[0], generalised[1], generalised[2]
         effort = generalised[base_size:]
-    slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope)
+    slopes(tree, body, free, work, y, effort, wrench, matrix, rhs, slope)
 
 
 @kernel

@@ -30,7 +30,7 @@ def inertias(setup: Setup) -> Array:
     start, n = setup.initial, len(setup.joints)
     tree = TreeDynamics(setup.tree, setup.joints, "fixed", setup.parameters.gravity)
     rotation = quaternion_matrix(start.orientation)
-    return np.diag(tree.mass_matrix(start.q, start.position, rotation)).reshape(n)
+    return np.diag(tree.mass_matrix(start.q, rotation)).reshape(n)
 
 
 class Posture(Servo):

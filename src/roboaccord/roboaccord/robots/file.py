@@ -149,18 +149,16 @@ class FileRobot(RobotFile):
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
         # Away from a balance, towards the upper stops.
-        self._is_moved_from_balance = (
-            not placed and not state.qd.any() and self._is_balanced(setup, q)
-        )
+        may_move = not placed and not state.qd.any()
+        self._is_moved_from_balance = may_move and self._is_balanced(setup, q)
         if self._is_moved_from_balance:
             upper_stops = np.array([ranges[name][1] for name in setup.joints])
             q += np.minimum(BALANCE_OFFSET, LARGEST_SHARE * (upper_stops - q))
         # q = mimic_matrix @ q_independent + offset
         mimic_matrix, offset = setup.tree.independent(setup.joints)
         independent = [not joint.mimic for joint in setup.tree.moving]
-        return replace(
-            state, q=mimic_matrix @ q[independent] + offset, qd=mimic_matrix @ state.qd[independent]
-        )
+        q, qd = mimic_matrix @ q[independent] + offset, mimic_matrix @ state.qd[independent]
+        return replace(state, q=q, qd=qd)
 
     def _is_balanced(self, setup: Setup, q: Array) -> bool:
         """Return whether a robot at rest stays at rest at joint positions q (n,) [rad or m].

@@ -54,7 +54,7 @@ def chatter(setup: Setup) -> str:
     # Inverse of the inertia that acts at the joints (n, n), with the base free to move.
     start = setup.initial
     tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
-    mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
+    mass = tree.mass_matrix(start.q, quaternion_matrix(start.orientation))
     mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
     # Modes: eigenvalues w^2; the fastest one, and the joint that moves most in it.
     values, shapes = np.linalg.eig(mobility * stiffness)

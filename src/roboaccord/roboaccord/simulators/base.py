@@ -21,10 +21,9 @@ from types import MappingProxyType
 from typing import NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.checks import clip_efforts, count_steps
-from roboaccord.contract.contact import ContactPoint, Index
+from roboaccord.contract.contact import ContactPoint, Index, Mask
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration, AnySimulator
@@ -54,7 +53,7 @@ class Ends(NamedTuple):
     position: Array
     orientation: Array
     twist: Array
-    stopped: NDArray[np.bool_]
+    stopped: Mask
 
 
 class Simulator(FailingJoints, ABC):
@@ -174,7 +173,7 @@ class Simulator(FailingJoints, ABC):
         return after
 
     @final
-    def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, NDArray[np.bool_]]:
+    def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, Mask]:
         """Return the final states of many short motions, each from a state of its own.
 
         The results are those of `reset` and then `step` for each phase, to the last bit, but
@@ -216,9 +215,7 @@ class Simulator(FailingJoints, ABC):
         counts = {time: count_steps(time, step, PERIOD) if time else 0 for time in {*durations}}
         return np.array([counts[time] for time in durations], int)
 
-    def _predict_one_by_one(
-        self, starts: Trajectory, *phases: Phase
-    ) -> tuple[Trajectory, NDArray[np.bool_]]:
+    def _predict_one_by_one(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, Mask]:
         """Return the results of `predict`, one motion after the other."""
         states, stopped, parts = list[RobotState](), list[bool](), self.parts()
         for i in range(len(starts)):

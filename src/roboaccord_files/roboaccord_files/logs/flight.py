@@ -117,7 +117,7 @@ def _is_falling(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
     motions = link_motions(body.tree, body.joints, body.gravity, q, 0.0 * q, 0.0 * q)
     masses = np.array([link.mass for link in body.tree.links])
     centres = [
-        motions[link.name].origin + motions[link.name].turn @ link.centre
+        motions[link.name].origin + motions[link.name].rotation @ link.centre
         for link in body.tree.links
     ]
     centre = np.tensordot(masses / masses.sum(), np.array(centres), 1)

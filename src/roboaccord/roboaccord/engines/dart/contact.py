@@ -209,9 +209,8 @@ class DartContact:
             return np.zeros(len(self._free_dofs))
         pose = body.getWorldTransform()
         local = pose.rotation().T @ (touch.point - pose.translation())
-        return np.asarray(
-            touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free_dofs]
-        )
+        jacobian = self._skeleton.getLinearJacobian(body, local)
+        return np.asarray(touch.normal @ jacobian[:, self._free_dofs])
 
 
 def _carrier(body: dartpy.dynamics.BodyNode) -> str:
