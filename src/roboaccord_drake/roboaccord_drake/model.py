@@ -19,16 +19,8 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from roboaccord.contract import Acceleration, AccordError, Array, RobotState
-from roboaccord.description import DEGREES, FixedBase, Tree
-from roboaccord.engines import (
-    BASE_LINK,
-    WORLD,
-    EngineModel,
-    Hinge,
-    JointProperties,
-    LinkProperties,
-    Mechanism,
-)
+from roboaccord.description import DEGREES, WORLD, FixedBase, Tree
+from roboaccord.engines import EngineModel, Hinge, JointProperties, LinkProperties, Mechanism
 from roboaccord.numerics import quaternion_matrix, turn_twist
 
 # Elements that are removed from the URDF: the model sets these properties, or needs no shapes.
@@ -98,15 +90,14 @@ class DrakeMechanism(Mechanism):
         axes: which components of a twist (6,) the base's velocities are, in their order.
     """
 
-    def __init__(
-        self, plant: Any, base: FixedBase, joints: Sequence[str], body: str = BASE_LINK
-    ) -> None:
+    def __init__(self, plant: Any, base: FixedBase, joints: Sequence[str], body: str) -> None:
         self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
         self._bodies = bodies_of(plant)
         indices = joint_indices(plant)
         self.q = np.array([indices[name][0] for name in joints], dtype=int)
         self.v = np.array([indices[name][1] for name in joints], dtype=int)
         self.base_q, self.base_v = base_slices(plant, base, body)
+        # Drake has the angular velocity of a free base first.
         angular_first = np.roll(base.axes, 3) if base.tilts else base.axes
         self.axes = np.array(angular_first, dtype=int)
 
@@ -116,7 +107,8 @@ class DrakeMechanism(Mechanism):
         q[self.q], v[self.v] = state.q, state.qd
         twist = turn_twist(quaternion_matrix(state.orientation), state.twist)
         v[self.base_v] = twist[self.axes]
-        q[self.base_q] = np.roll(self._base.pose(state), -3)  # Drake has the quaternion first
+        # Drake has the quaternion before the position; x, y and yaw of a planar base stay.
+        q[self.base_q] = np.roll(self._base.pose(state), -3)
         return np.concatenate([q, v])
 
     def place(self, state: RobotState) -> None:
@@ -138,11 +130,15 @@ class DrakeMechanism(Mechanism):
         return Acceleration(base, rates[self.v])
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return the axes of base and joints as columns, the mass matrix, and gravity's forces."""
+        """Return S (v, m), mass matrix (v, v) and gravity forces (v,), as of `Mechanism`.
+
+        A column of S has a single 1, in the row of one of Drake's v velocities: first those of the
+        base in the order of `mass_matrix`, then those of the joints.
+        """
         mass, bias = dynamics_of(self.plant, self.context)  # at rest the bias is gravity alone
-        # Columns of `order` select the base's axes, then the joints, from Drake's velocities.
         base = np.arange(len(mass))[self.base_v]
-        return np.eye(len(mass))[:, [*base[np.argsort(self.axes)], *self.v]], mass, bias
+        columns = [*base[np.argsort(self.axes)], *self.v]
+        return np.eye(len(mass))[:, columns], mass, bias
 
     def gravity(self) -> Array:
         """Return the acceleration of gravity (3,) [m/s^2]."""

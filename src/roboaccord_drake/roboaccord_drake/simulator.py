@@ -11,19 +11,11 @@ force law, friction) are computed here and given to Drake as generalised forces.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import version
 
 import numpy as np
-from roboaccord.contract import (
-    Acceleration,
-    AccordError,
-    Array,
-    ContactPoint,
-    RobotState,
-    check_state,
-)
-from roboaccord.engines import WORLD, EngineModel, EngineSimulator, read_settings
+from roboaccord.contract import Acceleration, AccordError, Array, RobotState, check_state
+from roboaccord.engines import BASE_LINK, WORLD, EngineModel, EngineSimulator, read_settings
 from roboaccord.numerics import quaternion_matrix, rk4_step, yaw_quaternion
 from roboaccord.simulators import LOCK_INERTIA, Losses
 
@@ -65,7 +57,7 @@ class DrakeSimulator(EngineSimulator):
         self._context = self._plant.CreateDefaultContext()
         # A continuous plant for accelerations: those of a discrete plant include forces of stops.
         smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
-        self.mechanism = DrakeMechanism(smooth, self.base, self.joints)
+        self.mechanism = DrakeMechanism(smooth, self.base, self.joints, BASE_LINK)
         self._refuse_replaced_inertias()
         # Generalised forces, through the port by which Drake takes them.
         self._total = np.zeros(self._plant.num_velocities())
@@ -96,7 +88,7 @@ class DrakeSimulator(EngineSimulator):
         for plant, context in ((self._plant, self._context), smooth):
             plant.GetJointActuatorByName(self.joints[joint]).SetRotorInertia(context, inertia)
 
-    def contacts(self) -> Sequence[ContactPoint]:
+    def contacts(self) -> tuple[()]:
         """Return nothing: there is no contact."""
         return ()
 

@@ -49,6 +49,7 @@ class MimicDynamics(TreeDynamics):
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
     ) -> None:
+        """Take Runge-Kutta steps of order 4, as of the base class."""
         self._set_wrench(wrench)
         slope = np.zeros_like(y)
         for _ in range(count):

@@ -65,18 +65,23 @@ class Parameters:
         return type(self)(**{**self.as_dict(), **changes})
 
     def __getattr__(self, name: str) -> float:
+        """Refuse a name that is no parameter."""
         raise MissingParameterError(f"parameter {name} is missing")
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
+        """Refuse any change."""
         raise AttributeError(f"parameters are read-only: {name}")
 
     def __eq__(self, other: object) -> bool:
+        """Return whether another object has the same class and values."""
         return type(other) is type(self) and self.as_dict() == other.as_dict()
 
     def __hash__(self) -> int:
+        """Return a hash of names and values."""
         return hash(tuple(self.as_dict().items()))
 
     def __repr__(self) -> str:
+        """Return the class with all values."""
         values = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
         return f"{type(self).__name__}({values})"
 

@@ -184,6 +184,7 @@ def _reorder(friction: JointFriction, order: Index) -> JointFriction:
     """Return the friction of joints that are listed in another order."""
 
     def reordered(values: Array) -> Array:
+        """Return values (n,), or one value for all joints, in the new order (n,)."""
         return np.broadcast_to(values, len(order))[order]
 
     stiction = None if friction.stiction is None else reordered(friction.stiction)

@@ -207,6 +207,7 @@ class TreeReading(Reading):
     apart: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Fill the attributes of `Reading` from the tree."""
         tree = self.tree
         self.joints = tuple(joint.name for joint in tree.moving)
         self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
@@ -232,9 +233,11 @@ class TreeReading(Reading):
         return equations(self.tree, joints, self.question.base, GRAVITY, spring=spring)
 
     def acceleration(self, state: RobotState) -> Array:
+        """Return accelerations (m,) in a state, by our equations of motion."""
         return self.accelerations([state])[0]
 
     def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
+        """Return the accelerations (m,) in each of many states."""
         turns = [rotations.quaternion_matrix(state.orientation) for state in states]
         motions = [
             (s.q, s.qd, s.effort, s.position, turn, rotations.turn_twist(turn, s.twist))
@@ -244,6 +247,7 @@ class TreeReading(Reading):
         return [self._joined(answer.base, answer.joints) for answer in answers]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
+        """Return mass matrix (m, m) and gravity forces (m,)."""
         return self.all_statics([state])[0]
 
     def all_statics(self, states: Sequence[RobotState]) -> list[tuple[Array, Array]]:

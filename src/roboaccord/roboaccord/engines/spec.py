@@ -288,10 +288,12 @@ def _debian_package(name: str, version: str) -> str:
 
 
 def _has_rotors(model: EngineModel) -> bool:
+    """Return whether a joint of a model has a rotor."""
     return bool(model.rotors.any())
 
 
 def _has_rotors_with_impacts(model: EngineModel) -> bool:
+    """Return whether a model has rotors, and contacts or stops, too."""
     limits = (limit for joint in model.tree.moving for limit in (joint.lower, joint.upper))
     has_impacts = model.contact is not None or any(abs(limit) < FAR for limit in limits)
     return has_impacts and _has_rotors(model)
@@ -324,4 +326,5 @@ def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, setting
 
 
 def _keys(settings: type) -> list[str]:
+    """Return the names of the fields of a dataclass of settings."""
     return [item.name for item in fields(settings)]

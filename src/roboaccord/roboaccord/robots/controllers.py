@@ -98,6 +98,7 @@ class Sine(Posture):
         self._phases = phase * np.arange(len(self._goal))
 
     def goal(self, time: float) -> tuple[Array, Array]:
+        """Return positions (n,) [rad] and velocities (n,) [rad/s] of the sines at a time [s]."""
         # The goal starts at the initial position: the sine is shifted by its value at time 0.
         phase = self._omega * time - self._phases
         initial_sine = np.sin(-self._phases)

@@ -67,9 +67,11 @@ class Reference(Simulator):
         self._now = setup.initial
 
     def _place(self, state: RobotState) -> None:
+        """Set the state."""
         self._now = state
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         return self._now
 
 
@@ -103,18 +105,22 @@ class JointSpaceReference(Reference):
         """
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Freeze a joint, or release it."""
         if locked:
             self._frozen.append(joint)
         else:
             self._frozen.remove(joint)
 
     def _place(self, state: RobotState) -> None:
+        """Set positions and velocities of the joints."""
         self._y = np.array([state.q, state.qd])
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         return RobotState(self._time, self._y[0].copy(), self._y[1].copy(), self._effort)
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Take the physics steps of a control tick."""
         for _ in range(self._steps):
             self._y = rk4_step(self._slope, self._y, self.physics_step)
 
@@ -132,6 +138,7 @@ class JointSpaceReference(Reference):
         return np.array([qd, self._with_locks(q, qd, self._effort)])
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations of the joints; the base has none."""
         return Acceleration(np.zeros(6), self._with_locks(state.q, state.qd, effort))
 
     def _with_locks(self, q: Array, qd: Array, effort: Array) -> Array:
@@ -188,6 +195,7 @@ class TreeReference(Reference):
         return self._masses
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint by a large inertia, or release it."""
         self._locked = self._locked | {joint} if locked else self._locked - {joint}
         for dynamics in (self._smooth, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
@@ -199,6 +207,7 @@ class TreeReference(Reference):
         self._now = state
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Take the physics steps of a control tick, with impacts at stops between them."""
         if command.twist is not None or (command.wrench is not None and not self._base.moves):
             raise AccordError("reference: it takes efforts, and wrenches on a base that moves")
         before = self._now
@@ -219,4 +228,5 @@ class TreeReference(Reference):
         self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own_twist)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without friction of the joints."""
         return self._smooth.acceleration_at(state, effort)

@@ -98,11 +98,13 @@ class DartSimulator(EngineSimulator):
                 joint.setTransformFromParentBodyNode(turned)
 
     def _start(self, state: RobotState) -> None:
+        """Begin at a state, without the contacts of the motion before."""
         if self._contact:
             self._contact.forget()
         super()._start(state)
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint rigidly, or release it."""
         skeleton, actuator = self._skeleton, LOCKED_JOINT if locked else FREE_JOINT
         skeleton.getJoint(self.joints[joint]).setActuatorType(actuator)
         for tree in range(skeleton.getNumTrees()):  # DART does not notice the change by itself
@@ -115,6 +117,7 @@ class DartSimulator(EngineSimulator):
         return self._contact.points() if self._contact else ()
 
     def _place(self, state: RobotState) -> None:
+        """Set DART's state and time."""
         self.mechanism.place(state)
         self._world.setTime(state.time)
 
@@ -131,11 +134,13 @@ class DartSimulator(EngineSimulator):
         self._skeleton.setForces(total / self._lengths if self._is_scaled else total)
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         q, v = self._coordinates()
         motion = self._root.read(q, v)
         return RobotState(self._time, q[self._dofs], v[self._dofs], self._effort, *motion)
 
     def _substeps(self, effort: Array, count: int) -> None:
+        """Take `count` physics steps under efforts (n,) and `_wrench`."""
         total = self._generalised
         # DART returns a joint from beyond its stop in one step, whatever the error reduction
         # parameter, but at most at this speed, which all its worlds share.

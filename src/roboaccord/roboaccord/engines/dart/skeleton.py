@@ -153,6 +153,7 @@ def scale_description(urdf: str, scale: float) -> str:
 
 
 def _multiply(element: ET.Element, key: str, factor: float) -> None:
+    """Multiply the numbers of an attribute, where the element has it."""
     if key in element.attrib:
         write_numbers(element, key, numbers(element, key) * factor)
 

@@ -22,8 +22,8 @@ from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.missing import compile_file
-from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
-from roboaccord.engines.mujoco.model import actuator_terms, reason_of
+from roboaccord.engines.mujoco.mjcf import actuator_terms, lacks, left_out, mimics, name_of, servos
+from roboaccord.engines.mujoco.model import reason_of
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj

@@ -126,15 +126,6 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
         body.add_freejoint()
 
 
-def actuator_terms(model: mujoco.MjModel) -> Array:
-    """Return the reflected inertia and damping of actuators on each rate (2, nv)."""
-    added = np.zeros((2, model.nv))
-    for i in np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT):
-        gear, dof = model.actuator_gear[i, 0], model.jnt_dofadr[model.actuator_trnid[i, 0]]
-        added[:, dof] += gear**2 * np.array([model.actuator_armature[i], model.actuator_damping[i]])
-    return added
-
-
 class MujocoMechanism(Mechanism):
     """MuJoCo's model of a robot, with a state.
 
@@ -174,6 +165,7 @@ class MujocoMechanism(Mechanism):
         self.axes = np.array(base.axes, dtype=int)
 
     def place(self, state: RobotState) -> None:
+        """Set the state."""
         data = self.data
         data.qpos[:], data.qvel[:] = self._model.qpos0, 0.0
         data.qpos[self.q] = state.q
@@ -184,6 +176,7 @@ class MujocoMechanism(Mechanism):
         data.qvel[self.base_v] = twist[self.axes]
 
     def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        """Return the accelerations under joint efforts (n,) in the current state."""
         model, data = self._model, self.data
         data.qfrc_applied[:] = 0.0
         data.qfrc_applied[self.v] = effort
@@ -200,6 +193,7 @@ class MujocoMechanism(Mechanism):
         return Acceleration(base, data.qacc[self.v].copy())
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return S, mass matrix and gravity forces, in MuJoCo's order."""
         model, data = self._model, self.data
         mujoco.mj_forward(model, data)
         rows = [*range(model.nv)[self.base_v], *self.v]
@@ -215,9 +209,11 @@ class MujocoMechanism(Mechanism):
         return to_engine, mass, data.qfrc_bias.copy()
 
     def gravity(self) -> Array:
+        """Return gravity in the world (3,) [m/s^2]."""
         return np.array(self._model.opt.gravity)
 
     def link(self, name: str) -> LinkProperties | None:
+        """Return the properties of a link; None for a name that MuJoCo does not have."""
         model = self._model
         body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
         if body < 0:
@@ -230,6 +226,7 @@ class MujocoMechanism(Mechanism):
         return LinkProperties(mass, model.body_ipos[body].copy(), inertia)
 
     def joint(self, name: str) -> JointProperties:
+        """Return the properties of a joint."""
         model, joint = self._model, self._model.joint(name)
         body, dof = int(joint.bodyid[0]), int(joint.dofadr[0])
         turn = quaternion_matrix(np.roll(model.body_quat[body], -1))

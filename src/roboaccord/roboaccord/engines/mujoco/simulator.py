@@ -100,11 +100,13 @@ class MujocoSimulator(EngineSimulator):
         options.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
 
     def _compile(self) -> None:
+        """Make the compiled form of the forces, on MuJoCo's own arrays."""
         super()._compile()
         if self._compiled:
             self._compiled.attach(self._all_q, self._all_v, self._applied)
 
     def _place(self, state: RobotState) -> None:
+        """Set MuJoCo's state and time."""
         data = self._data
         mujoco.mj_resetData(self._model, data)
         data.time = state.time
@@ -113,11 +115,13 @@ class MujocoSimulator(EngineSimulator):
         self._height = float(state.position[2])
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         motion = self.base.read(self._pose, self._rates, self._height)
         q, qd = self._all_q[self._q], self._all_v[self._v]
         return RobotState(self._time, q, qd, self._effort, *motion)
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint by a large inertia, or release it."""
         model, armature = self._model, self._model.dof_armature
         armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
         # The tolerance of the constraint solver is relative to the mean of all inertias.
@@ -129,6 +133,7 @@ class MujocoSimulator(EngineSimulator):
         return self._contact.points(self._data) if self._contact else ()
 
     def _substeps(self, effort: Array, count: int) -> None:
+        """Take `count` physics steps under efforts (n,) and `_wrench`."""
         self._applied[self._base_v] = 0.0
         only_efforts = self._law is None and self._friction is None and self._wrench is None
         if only_efforts and self._meter is None:
