@@ -68,7 +68,8 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     model = _only_model(sdf)
     plant, warnings = load_sdf(text, path, packages)
     _check_plant(plant, warnings)
-    tree, friction = make_tree(*links_and_joints(plant)), _friction_by_joint(model)
+    tree = make_tree(*links_and_joints(plant))
+    friction = _friction_by_joint(model)
     joints = [replace(j, friction=friction.get(j.name, 0.0)) for j in tree.joints]
     name = model.get("name", "robot")
     urdf = write_tree(replace(tree, joints=tuple(joints)), name)

@@ -24,7 +24,7 @@ from roboaccord.numerics import rotations
 
 Base = Literal["fixed", "planar", "free", "ball"]
 # rad: largest roll, pitch and yaw of a drawn base, 86 degrees, for roll and yaw are singular at 90.
-TILT = 1.5
+MAX_TILT = 1.5
 
 # Both are plain tuples because they are made at every tick (control period).
 # Position (3,) [m], orientation x y z w (4,), and twist in the base's own axes (6,).
@@ -182,8 +182,8 @@ class BallBase(FixedBase):
 
 
 def _draw_orientation(rng: np.random.Generator) -> Array:
-    """Draw an orientation x y z w (4,), with roll, pitch and yaw of at most TILT."""
-    return rotations.matrix_quaternion(rotations.rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
+    """Draw an orientation x y z w (4,), with roll, pitch and yaw of at most MAX_TILT."""
+    return rotations.matrix_quaternion(rotations.rpy_matrix(*rng.uniform(-MAX_TILT, MAX_TILT, 3)))
 
 
 KINDS: dict[str, FixedBase] = {

@@ -81,8 +81,8 @@ class TreeDynamics:
         merged = merge(tree, joints)
         moving = merged if self._base.moves else merged[1:]
         self.links = [name for body in moving for name, mass in body.links.items() if mass]
-        columns = {name: i for i, name in enumerate(joints)}
-        self._tree = np.array([(b.parent, b.kind, columns.get(b.joint, -1)) for b in merged])
+        joint_columns = {name: i for i, name in enumerate(joints)}
+        self._tree = np.array([(b.parent, b.kind, joint_columns.get(b.joint, -1)) for b in merged])
         self._body = np.array([body.row() for body in merged])
         self._body[0, bodies.GRAVITY] = gravity
         self._body[:, bodies.FADING_SPEED] = speed
@@ -92,13 +92,8 @@ class TreeDynamics:
         self._rotors = rotors_of(tree, joints)
         self._body[self._joint_rows, bodies.ARMATURE] = self._rotors
         stiffness, slack = spring or (None, None)
-        property_columns = (
-            bodies.VISCOUS,
-            bodies.DRY_FRICTION,
-            bodies.STIFFNESS,
-            bodies.SLACK_POSITION,
-        )
-        for column, values in zip(property_columns, (viscous, dry, stiffness, slack), strict=True):
+        columns = bodies.VISCOUS, bodies.DRY_FRICTION, bodies.STIFFNESS, bodies.SLACK_POSITION
+        for column, values in zip(columns, (viscous, dry, stiffness, slack), strict=True):
             if values is not None:
                 self._body[self._joint_rows, column] = values
         # Arguments of the kernels of articulated.py, whose twists and wrenches are angular first.
@@ -164,17 +159,8 @@ class TreeDynamics:
             wrench: force and torque on the base about its origin, in the world (6,), or None.
         """
         self._set_wrench(wrench)
-        articulated.advance(
-            self._tree,
-            self._body,
-            self._free_axes,
-            self._work,
-            y,
-            effort,
-            self._wrench,
-            step,
-            count,
-        )
+        tree, body, free, work = self.arrays
+        articulated.advance(tree, body, free, work, y, effort, self._wrench, step, count)
 
     def acceleration(
         self,

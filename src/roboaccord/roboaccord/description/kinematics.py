@@ -52,8 +52,8 @@ class TreeKinematics:
     def __init__(self, tree: Tree, joints: tuple[str, ...]) -> None:
         k = len(tree.links)
         self.names = tuple(link.name for link in tree.links)
-        index = {name: i for i, name in enumerate(self.names)}
-        column = {name: i for i, name in enumerate(joints)}
+        link_numbers = {name: i for i, name in enumerate(self.names)}
+        joint_numbers = {name: i for i, name in enumerate(joints)}
         self.joints = joints
         self.parent = np.full(k, -1, dtype=np.int64)
         self.kind = np.zeros(k, dtype=np.int64)
@@ -61,18 +61,18 @@ class TreeKinematics:
         self.joint_origin, self.axis = np.zeros((k, 3)), np.zeros((k, 3))
         self.joint_rotation = np.tile(np.eye(3), (k, 1, 1))
         for joint in tree.joints:
-            i = index[joint.child]
-            self.parent[i] = index[joint.parent]
+            i = link_numbers[joint.child]
+            self.parent[i] = link_numbers[joint.parent]
             self.joint_origin[i], self.joint_rotation[i] = joint.position, joint.rotation
             self.axis[i] = joint.axis
-            if joint.name in column:
+            if joint.name in joint_numbers:
                 self.kind[i] = PRISMATIC if joint.kind == "prismatic" else REVOLUTE
-                self.column[i] = column[joint.name]
+                self.column[i] = joint_numbers[joint.name]
         self.centre = np.array([link.centre for link in tree.links])
         self.rotation = np.tile(np.eye(3), (k, 1, 1))
         self.origin, self.velocity, self.angular, self.axes = np.zeros((4, k, 3))
-        self._position, self._linear = np.zeros((2, k, 3))
-        self._base, self._effort = np.zeros(6), np.zeros(len(joints))
+        self._position, self._linear = np.zeros((2, k, 3))  # P and C of `move`
+        self._base, self._effort = np.zeros(6), np.zeros(len(joints))  # results of `efforts`
         self._q, self._qd = np.zeros((2, len(joints)))
 
     def move(

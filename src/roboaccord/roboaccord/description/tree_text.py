@@ -95,8 +95,7 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
         # parent, whose origin has moved, too.
         origin = np.zeros(3) if joint.kind == "fixed" else point
         position = joint.position - origins[joint.parent] + rotation @ (origin - point)
-        axis = axes @ joint.axis
-        ordered.append(replace(joint, position=position, rotation=rotation, axis=axis))
+        ordered.append(replace(joint, position=position, rotation=rotation, axis=axes @ joint.axis))
         origins[joint.child] = origin
     if unattached := [name for name in by_name if name not in origins]:
         raise AccordError(f"{unattached[0]} is attached neither to {root} nor to its descendants")

@@ -83,7 +83,7 @@ class Question:
     joints: tuple[str, ...]
     states: tuple[RobotState, ...] = ()
 
-    def of(self, joints: Sequence[str]) -> tuple[str, ...]:
+    def joints_in(self, joints: Sequence[str]) -> tuple[str, ...]:
         """Return those of the question's joints that a reader has, in the question's order."""
         return tuple(name for name in self.joints if name in joints)
 
@@ -210,7 +210,8 @@ class TreeReading(Reading):
         """Fill the attributes of `Reading` from the tree."""
         tree = self.tree
         self.joints = tuple(joint.name for joint in tree.moving)
-        self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
+        self.mass = float(sum(link.mass for link in tree.links))
+        self.shapes = Counter()
         self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
         # Axes of the joints where all joints are at 0. The origin of a link is on its joint.
         origins, turns = tree.forward(self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY)

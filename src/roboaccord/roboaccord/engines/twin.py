@@ -166,7 +166,7 @@ class Twin(EngineSimulator):
         )
         if self._roundings:
             mass = self._bodies.mass_matrix(x.q, rotation)
-            acceleration = self._roundings.with_rounded_mass(acceleration, mass, self.base.axes)
+            acceleration = self._roundings.perturbed(acceleration, mass, self.base.axes)
         # Linear and angular acceleration of the base, in the axes of the rates.
         a, alpha = acceleration.base[:3], acceleration.base[3:]
         if self._axes.linear_own:

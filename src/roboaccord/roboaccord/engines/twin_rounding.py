@@ -2,7 +2,7 @@
 
 A twin (our equations under an engine's scheme) agrees with its engine up to round-off. How much
 that may be is measured by twins whose numbers are changed at random in their last digit: those of
-the bodies once (`round_bodies`), those of the mass matrix in each step (`with_rounded_mass`).
+the bodies once (`round_bodies`), those of the mass matrix in each step (`perturbed`).
 ROUNDING and the order of the draws are part of the figures of the level `scheme`, and stay
 (test_scheme).
 """
@@ -50,20 +50,18 @@ class Roundings:
         rounding = ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape)
         return np.asarray(rounding * np.outer(scale, scale))
 
-    def with_rounded_mass(
-        self, unrounded: Acceleration, mass: Array, axes: Sequence[int]
-    ) -> Acceleration:
+    def perturbed(self, exact: Acceleration, mass: Array, axes: Sequence[int]) -> Acceleration:
         """Return the accelerations that the same forces cause under a rounded mass matrix.
 
         With a rounding E of the mass matrix M, accelerations a become a - M^-1 E a to first order.
 
         Args:
-            unrounded: accelerations a under the mass matrix as it is.
+            exact: accelerations a under the mass matrix as it is.
             mass: matrix M (m, m): first the base's components that can change, then the joints.
             axes: components of the base's twist in which it moves.
         """
         rounding, moving = self.draw(mass), list(axes)
-        components = np.concatenate([unrounded.base[moving], unrounded.joints])
+        components = np.concatenate([exact.base[moving], exact.joints])
         components = components - np.linalg.solve(mass, rounding @ components)
         base = np.zeros(6)
         base[moving] = components[: len(moving)]

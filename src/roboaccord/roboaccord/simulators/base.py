@@ -104,10 +104,13 @@ class Simulator(FailingJoints, ABC):
         self.armature = np.zeros(len(joints))
         self.spring: tuple[Array, Array] | None = None
         self._faults = JointFaults(faults, joints, hinges)
-        self._losses, self._metered = LossAccount(*self.channels), False
+        self._losses = LossAccount(*self.channels)
+        self._metered = False
         self._events = list[Event]()
-        self._time, self._effort = 0.0, np.zeros(len(joints))  # of the state that `_read` returns
+        # Time [s] and efforts in force (n,) of the state that `_read` returns.
+        self._time, self._effort = 0.0, np.zeros(len(joints))
         self._state: RobotState | None = None
+        # Duration of the last control tick [s], and its number of physics steps.
         self._period, self._steps = math.nan, 0
 
     def __init_subclass__(cls) -> None:

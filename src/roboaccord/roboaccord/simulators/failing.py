@@ -78,7 +78,8 @@ class FailingJoints:
             brakes: by joint, the largest effort of its brake [N m].
         """
         effort, end, count = self._effort, self._time, self._steps
-        start, braked, limits = self.state().time, [*brakes], np.array([*brakes.values()])
+        start = self.state().time
+        braked, limits = [*brakes], np.array([*brakes.values()])
         self._steps = 1
         try:
             for k in range(count):
@@ -127,7 +128,7 @@ class FailingJoints:
         It is the difference of two accelerations, so that all other forces cancel.
         """
         unit = np.eye(len(self.joints))[joint]
-        plus, minus = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
+        plus, minus = self._accelerate(state, 0.5 * unit), self._accelerate(state, -0.5 * unit)
         assert plus and minus  # a robot with hinges is dynamic
         return Acceleration(plus.base - minus.base, plus.joints - minus.joints)
 

@@ -159,8 +159,9 @@ class DartSimulator(EngineSimulator):
             if self._wrench is not None:
                 self._push(self._wrench)
             if self._friction and not compiled:
-                motion = (values[self._dofs] for values in self._coordinates())
-                total[self._dofs] = self._friction.add(total[self._dofs], *motion)
+                q, v = self._coordinates()
+                efforts = self._friction.add(total[self._dofs], q[self._dofs], v[self._dofs])
+                total[self._dofs] = efforts
             self._set_forces()
             self._world.step()
             if self._contact:

@@ -67,7 +67,8 @@ class MujocoSimulator(EngineSimulator):
         self._data = data = mechanism.data
         self._q, self._v = mechanism.q, mechanism.v
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
-        self._axes, self._height = mechanism.axes, 0.0
+        self._axes = mechanism.axes
+        self._height = 0.0  # of a planar base, which MuJoCo lacks [m]
         # Friction of joints is the model's, by the same law in every engine. MuJoCo itself adds
         # rotors, and only the damping that the model leaves to it.
         self._model.dof_frictionloss[:] = 0.0
@@ -85,8 +86,9 @@ class MujocoSimulator(EngineSimulator):
         # Views of the engine's memory, because each access through `data` costs 0.25 us.
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
-        rows = [range(s.start or 0, s.stop) for s in (self._base_q, self._base_v)]
-        self._prepare_forces(self._q, self._v, *map(np.array, rows))
+        base_q_rows = np.arange(self._model.nq)[self._base_q]
+        base_v_rows = np.arange(self._model.nv)[self._base_v]
+        self._prepare_forces(self._q, self._v, base_q_rows, base_v_rows)
 
     def _set_options(self, integrator: str, gravity: float) -> None:
         """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2], and two precautions."""
