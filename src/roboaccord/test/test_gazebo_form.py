@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import IDENTITY, ORIGIN
 from roboaccord.description.tree import Tree
-from roboaccord.description.tree_text import rpy
-from roboaccord.gazebo.form import own_collisions, start_at
+from roboaccord.gazebo.form import matrix_rpy, own_collisions, start_at
 from roboaccord.gazebo.obj_files import with_normals
 from roboaccord.numerics.rotations import rpy_matrix
 
@@ -67,7 +66,7 @@ def test_without_a_start_the_text_stays_as_it_is() -> None:
 def test_angles_of_a_rotation_are_exact_about_a_right_angle(near: float) -> None:
     for sign in (1.0, -1.0):
         rotation = rpy_matrix(0.7, sign * (0.5 * np.pi + near), -1.9)
-        assert rpy_matrix(*rpy(rotation)) == pytest.approx(rotation, abs=2e-15)
+        assert rpy_matrix(*matrix_rpy(rotation)) == pytest.approx(rotation, abs=2e-15)
 
 
 def test_a_mesh_without_normals_gets_those_of_its_faces(

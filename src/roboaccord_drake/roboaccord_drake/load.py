@@ -122,7 +122,8 @@ def first_line(message: str) -> str:
 def gathered_warnings() -> Iterator[list[str]]:
     """Yield a list that has Drake's warnings after the block; they are not logged meanwhile."""
     log, warnings = logging.getLogger("drake"), list[str]()
-    handler, propagated, level = BufferingHandler(10_000), log.propagate, log.level  # never full
+    handler = BufferingHandler(10_000)  # messages: never full
+    propagated, level = log.propagate, log.level
     log.addHandler(handler)
     log.propagate = False
     log.setLevel(logging.WARNING)

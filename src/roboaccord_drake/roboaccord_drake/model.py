@@ -91,7 +91,8 @@ class DrakeMechanism(Mechanism):
     """
 
     def __init__(self, plant: Any, base: FixedBase, joints: Sequence[str], body: str) -> None:
-        self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
+        self.plant, self._base = plant, base
+        self.context = plant.CreateDefaultContext()
         self._bodies = bodies_of(plant)
         indices = joint_indices(plant)
         self.q = np.array([indices[name][0] for name in joints], dtype=int)

@@ -207,10 +207,8 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
         if parent == 0 and not floating:
             continue
         # What the parent feels: Ia = I - U U' / D and pa = p + Ia c + U u / D, with the bias c.
-        alpha, a = (
-            vector_at(work, i, BIAS_ACCELERATION),
-            vector_at(work, i, BIAS_ACCELERATION + LINEAR),
-        )
+        alpha = vector_at(work, i, BIAS_ACCELERATION)
+        a = vector_at(work, i, BIAS_ACCELERATION + LINEAR)
         j, m = minus_outer(j, un, inverse_d), minus_outer(m, uf, inverse_d)
         h = minus_product(h, un, uf, inverse_d)
         n = add_scaled(n, inverse_d * remainder, un)

@@ -133,18 +133,16 @@ class TreeDynamics:
         """Multiply all numbers of the bodies by random factors of 1 +- `size`."""
         self._body *= 1.0 + size * rng.uniform(-1.0, 1.0, self._body.shape)
 
-    def state(
-        self, q: Array, qd: Array, position: Array, orientation: Array, twist: Array
-    ) -> Array:
+    def state(self, q: Array, qd: Array, position: Array, quaternion: Array, twist: Array) -> Array:
         """Return the state (13 + 2 n,) that `advance` takes.
 
         Args:
             q, qd: of the joints (n,).
             position: of the base in the world (3,) [m].
-            orientation: of the base in the world, x y z w (4,).
+            quaternion: orientation of the base in the world, x y z w (4,).
             twist: linear and angular velocity of the base in the world (6,).
         """
-        return np.concatenate([position, orientation, q, twist, qd])
+        return np.concatenate([position, quaternion, q, twist, qd])
 
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None

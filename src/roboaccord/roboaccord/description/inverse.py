@@ -135,12 +135,8 @@ def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, Fra
             continue
         lever = rotations_times(rotation, link.centre)
         force = link.mass * point_acceleration(acceleration, alpha, omega, lever)
-        # I w' and I w, in the world's axes.
-        inertia_change, angular_momentum = (
-            rotated(rotation, rotated(rotation, vectors, inverse=True) @ link.inertia)
-            for vectors in (alpha, omega)
-        )
-        moment = inertia_change + cross(omega, angular_momentum)
+        momentum = in_world(rotation, link.inertia, omega)  # I w
+        moment = in_world(rotation, link.inertia, alpha) + cross(omega, momentum)
         for column, axis, joint_origin, slides in carriers:
             borne = force if slides else moment + cross(frame_origin + lever - joint_origin, force)
             efforts[:, column] += np.einsum("ki,ki->k", axis, borne)
@@ -155,6 +151,11 @@ def point_acceleration(acceleration: Array, alpha: Array, omega: Array, lever: A
         lever: r, from that origin to the point (k, 3) [m].
     """
     return acceleration + cross(alpha, lever) + cross(omega, cross(omega, lever))
+
+
+def in_world(rotation: Array, inertia: Array, rows: Array) -> Array:
+    """Return I v for vectors v in the world, as rows (k, 3), and an inertia in the link's axes."""
+    return rotated(rotation, rotated(rotation, rows, inverse=True) @ inertia)
 
 
 def rotations_times(rotation: Array, factor: Array) -> Array:

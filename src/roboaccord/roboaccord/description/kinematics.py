@@ -75,21 +75,19 @@ class TreeKinematics:
         self._base, self._effort = np.zeros(6), np.zeros(len(joints))  # results of `efforts`
         self._q, self._qd = np.zeros((2, len(joints)))
 
-    def move(
-        self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array
-    ) -> LinkMotion:
+    def move(self, q: Array, qd: Array, origin: Array, rotation: Array, twist: Array) -> LinkMotion:
         """Return the motion of all links; its arrays are overwritten by the next call.
 
         Args:
             q, qd: joint positions and velocities (n,).
-            position: of the base in the world (3,) [m].
+            origin: that of the base in the world (3,) [m].
             rotation: of the base in the world (3, 3).
             twist: linear and angular velocity of the base, in the world (6,).
         """
         # Copies: for read-only arrays, a different type, the kernel would be compiled once more.
         self._q[:], self._qd[:] = q, qd
         self.rotation[0] = rotation
-        self.origin[0], self.velocity[0], self.angular[0] = position, twist[:3], twist[3:]
+        self.origin[0], self.velocity[0], self.angular[0] = origin, twist[:3], twist[3:]
         outward(
             self.parent, self.kind, self.column, self.joint_origin, self.joint_rotation, self.axis,
             self._q, self._qd, self.rotation, self.origin, self.velocity, self.angular, self.axes,

@@ -97,8 +97,8 @@ def parameter_file(package: str, name: str = "parameters") -> dict[str, Any]:
     entries = read_yaml(path)
     for name, entry in entries.items():
         value = entry.get("value") if isinstance(entry, dict) else None
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not math.isfinite(float(value or 0.0)):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(float(value or 0.0)):
             raise AccordError(f"{path}: {name} has no value that is a number")
     return entries
 
@@ -126,9 +126,7 @@ def parameter_set(package: str, choice: str) -> dict[str, float]:
     return {key: entry["uncertainty"][ENDS.index(end)] for key, entry in entries.items()}
 
 
-def load_parameters(
-    kind: type[P], package: str, changes: Mapping[str, float | int] | None = None
-) -> P:
+def load_parameters(kind: type[P], package: str, changes: Mapping[str, float] | None = None) -> P:
     """Return the parameters of a robot, with some of them changed.
 
     Args:

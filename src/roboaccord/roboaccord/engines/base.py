@@ -190,9 +190,8 @@ class EngineSimulator(Simulator):
     def meter(self) -> None:
         """Start to measure losses, in each physics step."""
         super().meter()
-        self._meter = StepMeter(
-            self.tree, self.joints, self.physics_step, self._law, self._friction, self._losses
-        )
+        law, friction, losses = self._law, self._friction, self._losses
+        self._meter = StepMeter(self.tree, self.joints, self.physics_step, law, friction, losses)
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the mass matrix (m, m) in a state.

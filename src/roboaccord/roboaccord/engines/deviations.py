@@ -62,15 +62,19 @@ class ModelChange(NamedTuple):
 
 
 class ChangedModel(NamedTuple):
-    """Model with changed numbers, without the law of friction on the ground if that sticks."""
+    """Model with changed numbers.
+
+    Attributes:
+        model: without the law of friction on the ground if that sticks.
+        tree: changed links and joints; None if nothing is changed.
+        sticking_law: law of the friction that sticks, with its changes; None if none sticks.
+        factors: on that friction by link; 1 for a link that is not named.
+    """
 
     model: EngineModel
     tree: Tree | None
-    """Changed links and joints; None if nothing is changed."""
     sticking_law: ForceLaw | None
-    """Law of the friction that sticks, with its changes; None if none sticks."""
     factors: dict[str, float]
-    """Factors on that friction by link; 1 for a link that is not named."""
 
 
 def deviate(model: EngineModel, changes: Sequence[ModelChange], *, sticks: bool) -> ChangedModel:

@@ -123,9 +123,7 @@ class Grip:
             rows.append(np.column_stack([direction, slip_by_yaw, slip_by_joint]))
         return np.vstack(rows)
 
-    def advance(
-        self, x: Coordinates, v: Array, slope: Array, h: float, drag: Array | None
-    ) -> Array:
+    def step(self, x: Coordinates, v: Array, slope: Array, h: float, drag: Array | None) -> Array:
         """Return the rates (6 + n,) after a step of h.
 
         Args:

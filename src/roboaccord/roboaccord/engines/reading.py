@@ -299,7 +299,8 @@ def draw_question(tree: Tree, base: Base, seed: int) -> Question:
         if not all(independent):
             q, qd = mimic_matrix @ q[independent] + offset, mimic_matrix @ qd[independent]
         # Pose and twist of the base; drawn for a fixed one, too, so that all draws are the same.
-        quaternion, position, twist = rng.normal(size=4), rng.normal(size=3), rng.normal(size=6)
+        quaternion = rng.normal(size=4)
+        position, twist = rng.normal(size=3), rng.normal(size=6)
         state = RobotState(0.0, q, qd, effort)
         if base == "free":
             orientation = quaternion / np.linalg.norm(quaternion)

@@ -96,7 +96,8 @@ class Moved(Proxy):
         # Rates in the moved world are R times the original ones, so the matrix is R' M R.
         n = len(self.joints)
         rates = np.zeros((6 + n, 6 + n))
-        rates[:3, :3], rates[3:6, 3:6] = self.move.matrix, self.move.axial_matrix
+        rates[:3, :3] = self.move.matrix
+        rates[3:6, 3:6] = self.move.axial_matrix
         rates[6:, 6:] = np.eye(n)[self._to_moved]
         mass = cast(EngineSimulator, self._inner).mass_matrix(self._moved(state))
         return np.asarray(rates.T @ mass @ rates)

@@ -161,11 +161,10 @@ class Twin(EngineSimulator):
         rotation, qd = x.rotation, v[6:]
         twist = np.concatenate(self._axes.in_world(rotation, v))
         wrench, effort = self._loads(x, rotation, twist, qd) if loaded else (np.zeros(6), 0.0 * qd)
-        acceleration = self._bodies.acceleration(
-            x.q, qd, effort, x.position, rotation, twist, wrench
-        )
+        bodies = self._bodies
+        acceleration = bodies.acceleration(x.q, qd, effort, x.position, rotation, twist, wrench)
         if self._roundings:
-            mass = self._bodies.mass_matrix(x.q, rotation)
+            mass = bodies.mass_matrix(x.q, rotation)
             acceleration = self._roundings.perturbed(acceleration, mass, self.base.axes)
         # Linear and angular acceleration of the base, in the axes of the rates.
         a, alpha = acceleration.base[:3], acceleration.base[3:]
@@ -235,9 +234,7 @@ class Twin(EngineSimulator):
         position, orientation, q, v = np.split(states, [3, 7, 7 + len(held)], axis=1)
         return Coordinates(q, position, orientation), v
 
-    def _ends(
-        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
-    ) -> Ends | None:
+    def _ends(self, starts: Trajectory, efforts: list[Array], counts: list[Index]) -> Ends | None:
         """Return the ends of many motions, all in one call of the kernel; None without a kernel.
 
         Args:
@@ -284,7 +281,7 @@ class Twin(EngineSimulator):
         if self._grip:
             # Friction that sticks is solved for together with the step of the rates.
             drag = self._friction.viscous if self.scheme.damping and self._friction else None
-            self._v = self._grip.advance(self._x, self._v, slope, h, drag)
+            self._v = self._grip.step(self._x, self._v, slope, h, drag)
         else:
             self._v = self._v + h * slope
         derivative = self._axes.derivative(self._x, self._v, np.zeros(3))

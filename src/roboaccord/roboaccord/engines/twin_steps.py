@@ -40,10 +40,9 @@ def advance_twins(bodies, forces, states, acting, h, counts, order, limits, stop
     """
     _, _, _, _, held = forces
     for i in range(states.shape[0]):
-        held[:] = acting[i]
-        if counts[i] > 0 and advance_twin(
-            bodies, forces, states[i], acting[i], h, counts[i], order, limits
-        ):
+        y, effort, count = states[i], acting[i], counts[i]
+        held[:] = effort
+        if count > 0 and advance_twin(bodies, forces, y, effort, h, count, order, limits):
             stopped[i] = True
 
 

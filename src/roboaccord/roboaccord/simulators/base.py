@@ -220,7 +220,8 @@ class Simulator(FailingJoints, ABC):
 
     def _predict_one_by_one(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, Mask]:
         """Return the results of `predict`, one motion after the other."""
-        states, stopped, parts = list[RobotState](), list[bool](), self.parts()
+        states, stopped = list[RobotState](), list[bool]()
+        parts = self.parts()
         for i in range(len(starts)):
             state = self.reset(starts.state(i))
             for commands, durations in phases:
@@ -311,9 +312,7 @@ class Simulator(FailingJoints, ABC):
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return the accelerations with the locks in force, without contact, friction or stops."""
 
-    def _ends(
-        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
-    ) -> Ends | None:
+    def _ends(self, starts: Trajectory, efforts: list[Array], counts: list[Index]) -> Ends | None:
         """Return the final states of many motions by one kernel; None if it has none for them.
 
         Args:

@@ -105,7 +105,8 @@ class DartSimulator(EngineSimulator):
 
     def lock(self, joint: int, locked: bool) -> None:
         """Lock a joint rigidly, or release it."""
-        skeleton, actuator = self._skeleton, LOCKED_JOINT if locked else FREE_JOINT
+        skeleton = self._skeleton
+        actuator = LOCKED_JOINT if locked else FREE_JOINT
         skeleton.getJoint(self.joints[joint]).setActuatorType(actuator)
         for tree in range(skeleton.getNumTrees()):  # DART does not notice the change by itself
             skeleton.dirtyArticulatedInertia(tree)

@@ -82,7 +82,8 @@ class _Conversion:
         self.model = model
         bodies = range(1, model.nbody)
         self.bodies = [WORLD, *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in bodies)]
-        self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
+        self.links, self.made = list[Link](), list[str]()
+        self.joints = list[tuple[Joint, Pose]]()
         self.notes, self.drives = list(left_out(model)), actuator_terms(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
         # The robot is the tree of bodies with most rates; if it does not float, all trees that do

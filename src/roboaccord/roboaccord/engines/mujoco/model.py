@@ -23,14 +23,7 @@ from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.model import (
-    BASE_LINK,
-    Ball,
-    EngineModel,
-    JointProperties,
-    LinkProperties,
-    split_ball,
-)
+from roboaccord.engines.model import Ball, EngineModel, JointProperties, LinkProperties, split_ball
 from roboaccord.engines.mujoco.contact import collide
 from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
@@ -38,7 +31,7 @@ from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 # [kg] and [kg m^2] Mass and moments that replace those of a moving body which has none: MuJoCo
 # requires more than 1e-15 (mjMINVAL). For robots of grams it is below round-off.
-LEAST = 2e-15
+MIN_INERTIA = 2e-15
 
 
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
@@ -53,6 +46,7 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         AccordError: if MuJoCo refuses the description.
     """
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
+    base_link = tree.links[0].name
     try:
         spec = mujoco.MjSpec.from_string(with_mesh_paths(local_files(urdf)))
         spec.compiler.fusestatic = False
@@ -60,12 +54,12 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         spec.compiler.balanceinertia = False
         for name in _massless_carriers(tree):
             body = spec.body(name)
-            body.mass, body.inertia, body.explicitinertial = LEAST, (LEAST,) * 3, True
+            body.mass, body.inertia, body.explicitinertial = MIN_INERTIA, (MIN_INERTIA,) * 3, True
         if ball:
-            _add_ball(spec, ball, model.base)
+            _add_ball(spec, ball, base_link, model.base)
         elif not KINDS[model.base].tied:
             # MuJoCo welds the root of a URDF to the world.
-            spec.body(BASE_LINK).add_freejoint()
+            spec.body(base_link).add_freejoint()
         for geom in spec.geoms:
             geom.contype = 0
             geom.conaffinity = 0
@@ -107,13 +101,13 @@ def with_mesh_paths(urdf: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
-    """Add `base_link`, the ball of a bearing, to a model."""
+def _add_ball(spec: mujoco.MjSpec, ball: Ball, name: str, base: str) -> None:
+    """Add the ball of a bearing, as a body of a name that moves as a kind of base, to a model."""
     # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
     moments, axes = np.linalg.eigh(ball.inertia)
     axes[:, 0] *= np.sign(np.linalg.det(axes))
     body = spec.worldbody.add_body(
-        name=BASE_LINK,
+        name=name,
         mass=ball.mass,
         inertia=moments,
         iquat=np.roll(matrix_quaternion(axes), 1),
@@ -148,11 +142,11 @@ class MujocoMechanism(Mechanism):
         model: mujoco.MjModel,
         base: FixedBase,
         joints: Sequence[str],
-        body: str = BASE_LINK,
+        body: str,
         flags: int = NO_CONSTRAINT,
     ) -> None:
-        self._model, self.data, self._base = model, mujoco.MjData(model), base
-        self._flags = flags
+        self._model, self._base, self._flags = model, base, flags
+        self.data = mujoco.MjData(model)
         moving = [model.joint(name) for name in joints]
         self.q = np.array([joint.qposadr[0] for joint in moving], dtype=int)
         self.v = np.array([joint.dofadr[0] for joint in moving], dtype=int)
@@ -167,7 +161,8 @@ class MujocoMechanism(Mechanism):
     def place(self, state: RobotState) -> None:
         """Set the state."""
         data = self.data
-        data.qpos[:], data.qvel[:] = self._model.qpos0, 0.0
+        data.qpos[:] = self._model.qpos0
+        data.qvel[:] = 0.0
         data.qpos[self.q] = state.q
         data.qvel[self.v] = state.qd
         rotation = quaternion_matrix(state.orientation)
@@ -220,7 +215,7 @@ class MujocoMechanism(Mechanism):
             return None
         turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
         mass, moments = float(model.body_mass[body]), model.body_inertia[body]
-        if max(mass, *moments) <= LEAST:
+        if max(mass, *moments) <= MIN_INERTIA:
             mass, moments = 0.0, np.zeros(3)
         inertia = turn @ np.diag(moments) @ turn.T
         return LinkProperties(mass, model.body_ipos[body].copy(), inertia)

@@ -22,7 +22,7 @@ import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
 from roboaccord.engines.mujoco.model import MujocoMechanism, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
@@ -63,7 +63,7 @@ class MujocoSimulator(EngineSimulator):
         self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
         # Indices of joints and base in MuJoCo's arrays.
-        self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
+        self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints, BASE_LINK)
         self._data = data = mechanism.data
         self._q, self._v = mechanism.q, mechanism.v
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
