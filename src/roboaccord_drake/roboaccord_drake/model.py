@@ -23,6 +23,13 @@ from roboaccord.description import DEGREES, WORLD, FixedBase, Tree
 from roboaccord.engines import EngineModel, Hinge, JointProperties, LinkProperties, Mechanism
 from roboaccord.numerics import quaternion_matrix, turn_twist
 
+# Drake's objects, by the names of its classes. Their type is Any, because the stubs of pydrake lack
+# methods of derived classes, such as those of a revolute joint.
+Plant = Any  # MultibodyPlant
+Context = Any  # Context: state and parameters of a plant
+Body = Any  # RigidBody
+DrakeJoint = Any  # Joint
+Motor = Any  # JointActuator
 # Elements that are removed from the URDF: the model sets these properties, or needs no shapes.
 REMOVED_TAGS = ("visual", "collision", "dynamics", "transmission")
 CONTINUOUS = 0.0  # s; time step that makes a plant continuous: its equations are integrated outside
@@ -31,7 +38,7 @@ CONTINUOUS = 0.0  # s; time step that makes a plant continuous: its equations ar
 logging.getLogger("drake").setLevel(logging.ERROR)
 
 
-def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
+def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Plant:
     """Return Drake's plant of a model, with a rotor at each joint that is commanded.
 
     Args:
@@ -90,7 +97,7 @@ class DrakeMechanism(Mechanism):
         axes: which components of a twist (6,) the base's velocities are, in their order.
     """
 
-    def __init__(self, plant: Any, base: FixedBase, joints: Sequence[str], body: str) -> None:
+    def __init__(self, plant: Plant, base: FixedBase, joints: Sequence[str], body: str) -> None:
         self.plant, self._base = plant, base
         self.context = plant.CreateDefaultContext()
         self._bodies = bodies_of(plant)
@@ -169,7 +176,7 @@ class DrakeMechanism(Mechanism):
             armature=armature,
         )
 
-    def hinge(self, joint: Any, root: str) -> Hinge:
+    def hinge(self, joint: DrakeJoint, root: str) -> Hinge:
         """Return anchor, axis and limits of a joint that turns or slides, in a body's frame."""
         frame = self._bodies[root].body_frame()
         pose = self.plant.CalcRelativeTransform(self.context, frame, joint.frame_on_child())
@@ -177,7 +184,7 @@ class DrakeMechanism(Mechanism):
         return Hinge(pose.translation(), pose.rotation().matrix() @ joint_axis(joint), *limits)
 
 
-def bodies_of(plant: Any) -> dict[str, Any]:
+def bodies_of(plant: Plant) -> dict[str, Body]:
     """Return the bodies of a plant by name, the world first.
 
     Where two bodies have the same name, that of each one's model is put before it.
@@ -187,14 +194,14 @@ def bodies_of(plant: Any) -> dict[str, Any]:
     return {WORLD: plant.world_body()} | _by_name(bodies, scoped)
 
 
-def joints_of(plant: Any) -> dict[str, Any]:
+def joints_of(plant: Plant) -> dict[str, DrakeJoint]:
     """Return the joints of a plant by name; where two have the same, with the child body's name."""
     joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
     names = {body.index(): name for name, body in bodies_of(plant).items()}
     return _by_name(joints, [f"{names[j.child_body().index()]}_{j.name()}" for j in joints])
 
 
-def motors_of(plant: Any) -> list[Any]:
+def motors_of(plant: Plant) -> list[Motor]:
     """Return the actuators of a plant's joints, in Drake's order."""
     return [plant.get_joint_actuator(index) for index in plant.GetJointActuatorIndices()]
 
@@ -208,7 +215,7 @@ def _by_name(elements: Sequence[Any], full_names: Sequence[str]) -> dict[str, An
     }
 
 
-def joint_indices(plant: Any) -> dict[str, tuple[int, int]]:
+def joint_indices(plant: Plant) -> dict[str, tuple[int, int]]:
     """Return the index of each joint's position and velocity in Drake's vectors, by name.
 
     A planar joint has three degrees of freedom, with names NAME_x and so on, as in `DEGREES`.
@@ -224,7 +231,7 @@ def joint_indices(plant: Any) -> dict[str, tuple[int, int]]:
     return indices
 
 
-def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:
+def dynamics_of(plant: Plant, context: Context) -> tuple[Array, Array]:
     """Return mass matrix M (v, v) and bias C v - g (v,) in a context: M v' + C v - g = tau.
 
     v is the number of Drake's velocities, g are the generalised forces of gravity, and tau those
@@ -234,13 +241,13 @@ def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:
     return plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - gravity
 
 
-def joint_axis(joint: Any) -> Array:
+def joint_axis(joint: DrakeJoint) -> Array:
     """Return the axis of a joint that turns or slides (3,)."""
     turns = joint.type_name() == "revolute"
     return np.array(joint.revolute_axis() if turns else joint.translation_axis())
 
 
-def base_slices(plant: Any, base: FixedBase, body: str) -> tuple[slice, slice]:
+def base_slices(plant: Plant, base: FixedBase, body: str) -> tuple[slice, slice]:
     """Return where the base's positions and velocities are in Drake's vectors.
 
     Args:

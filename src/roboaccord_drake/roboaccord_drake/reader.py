@@ -98,7 +98,8 @@ class DrakeReading(Reading):
         if self.is_own(text):
             plant, _ = load_sdf(text, file, packages)
             return plant, None, make_tree(*links_and_joints(plant))
-        return *_load_urdf(text, file, packages), None
+        plant, scene = _load_urdf(text, file, packages)
+        return plant, scene, None
 
     def _listed_quantities(
         self, plant: MultibodyPlant, joints: Mapping[str, Any], damping: Mapping[str, float]
@@ -173,6 +174,6 @@ def _load_urdf(
 def _shape_kinds(plant: MultibodyPlant, scene: Any) -> Iterator[str]:
     """Yield the kind of each collision shape, such as box, as URDF names it."""
     inspector = scene.model_inspector()
-    for body in (plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())):
-        for shape in plant.GetCollisionGeometriesForBody(body):
+    for i in range(plant.num_bodies()):
+        for shape in plant.GetCollisionGeometriesForBody(plant.get_body(BodyIndex(i))):
             yield type(inspector.GetShape(shape)).__name__.lower()

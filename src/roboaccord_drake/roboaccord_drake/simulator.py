@@ -71,7 +71,8 @@ class DrakeSimulator(EngineSimulator):
 
     def _refuse_replaced_inertias(self) -> None:
         """Raise AccordError if Drake's masses or inertias are not those of the description."""
-        for link in (link for link in self.tree.links if link.name != WORLD):
+        links = [link for link in self.tree.links if link.name != WORLD]
+        for link in links:
             in_drake = self.mechanism.link(link.name)
             for described, taken in ((link.mass, in_drake.mass), (link.inertia, in_drake.inertia)):
                 if np.abs(taken - described).max() > INERTIA_ROUNDING * np.abs(described).max():
