@@ -12,35 +12,35 @@ from roboaccord.numerics.jit import kernel
 
 
 @kernel
-def vector_at(rows, i, at):
-    """Return the vector in row i of an array (3 numbers), beginning at column `at`."""
-    return rows[i, at], rows[i, at + 1], rows[i, at + 2]
+def vector_at(rows, i, col):
+    """Return the vector in row i of an array (3 numbers), beginning at column `col`."""
+    return rows[i, col], rows[i, col + 1], rows[i, col + 2]
 
 
 @kernel
-def symmetric_at(rows, i, at):
-    """Return the symmetric matrix in row i of an array (6 numbers), beginning at column `at`."""
-    return vector_at(rows, i, at) + vector_at(rows, i, at + 3)
+def symmetric_at(rows, i, col):
+    """Return the symmetric matrix in row i of an array (6 numbers), beginning at column `col`."""
+    return vector_at(rows, i, col) + vector_at(rows, i, col + 3)
 
 
 @kernel
-def matrix_at(rows, i, at):
-    """Return the matrix in row i of an array (9 numbers), beginning at column `at`."""
-    return vector_at(rows, i, at) + vector_at(rows, i, at + 3) + vector_at(rows, i, at + 6)
+def matrix_at(rows, i, col):
+    """Return the matrix in row i of an array (9 numbers), beginning at column `col`."""
+    return vector_at(rows, i, col) + vector_at(rows, i, col + 3) + vector_at(rows, i, col + 6)
 
 
 @kernel
-def store(rows, i, at, values):
-    """Write values into row i of an array, beginning at column `at`."""
+def store(rows, i, col, values):
+    """Write values into row i of an array, beginning at column `col`."""
     for k in range(len(values)):
-        rows[i, at + k] = values[k]
+        rows[i, col + k] = values[k]
 
 
 @kernel
-def accumulate(rows, i, at, values):
-    """Add values to the entries of row i of an array, beginning at column `at`."""
+def accumulate(rows, i, col, values):
+    """Add values to the entries of row i of an array, beginning at column `col`."""
     for k in range(len(values)):
-        rows[i, at + k] += values[k]
+        rows[i, col + k] += values[k]
 
 
 @kernel

@@ -109,18 +109,19 @@ class CompiledForces:
         self._enter({entry: np.zeros((k, 3)) for entry in vectors_of_links})
         self._enter({ROTATION: np.tile(np.eye(3), (k, 1, 1)), WRENCH: np.zeros(6)})
         # Constants of the friction law, and of the friction and springs of joints.
-        numbers = np.zeros(3)
-        self._enter({LAW_NUMBERS: numbers, HELD_EFFORT: self.held})
+        law_numbers = np.zeros(3)  # load, slip speed, squared fading speed
+        self._enter({LAW_NUMBERS: law_numbers, HELD_EFFORT: self.held})
         if law:
             sliding = np.array([kinematics.names.index(name) for name in law.links])
             self.table[[SLIDER_COUNT, POINT_COUNT]] = len(sliding), len(law.points)
             self.table[[OTHER_GROUND_SIZE, PYRAMID]] = law.beyond.size, law.pyramid
-            numbers[:2] = law.load, law.slip_speed
+            law_numbers[:2] = law.load, law.slip_speed
             self._enter({SLIDING: sliding, CONTACT_POINTS: law.points, FRICTION_MU: law.mu})
             self._enter({OTHER_GROUND: law.beyond, GYRATION: law.gyration})
         if friction:
             self.table[JOINT_FRICTION] = 2 if friction.spring else 1
-            numbers[2] = friction.speed**2
+            law_numbers[2] = friction.speed**2
+            # A number for all joints becomes an array (n,), as `held` is.
             _, viscous, dry = np.broadcast_arrays(self.held, friction.viscous, friction.constant)
             self._enter({VISCOUS: viscous, DRY: dry})
             if friction.spring:

@@ -242,7 +242,7 @@ def move_text(urdf: str, move: Move, root: str) -> str:
             # `_mirror_frames` has mirrored the origins already.
             turn = replace(move, mirrored=False)
             edit_numbers(joint, "origin", "xyz", turn.move_point)
-            edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
+            edit_numbers(joint, "origin", "rpy", lambda rpy: rpy + np.array([0.0, 0.0, move.yaw]))
     if move.reordered:
         for element in [child for child in top if child.tag in ("link", "joint")][::-1]:
             top.remove(element)
@@ -263,5 +263,6 @@ def _mirror_frames(top: ET.Element) -> None:
     for joint in top.findall("joint"):
         kind = joint.get("type")
         if kind in (*HINGES, "prismatic"):
+            # The axis of a hinge changes as an axial vector, that of a slide as a vector.
             signs = MIRROR_AXIAL if kind in HINGES else MIRROR
             edit_numbers(joint, "axis", "xyz", signs.__mul__, "1 0 0")

@@ -107,7 +107,7 @@ class Twin(EngineSimulator):
             self._grip = Grip(footing, law, self._kinematics, self._bodies, self._roundings.draw)
             self._grip.factors = np.array([changed.factors.get(link, 1.0) for link in law.links])
         # Coordinates and rates, in the axes that the scheme steps.
-        self._x, self._v = self._axes.of(RobotState(0.0, *np.zeros((3, len(self.joints)))))
+        self._place(RobotState(0.0, *np.zeros((3, len(self.joints)))))
 
     def otherwise(self, changes: Sequence[ModelChange]) -> Twin:
         """Return a twin of the same model and scheme in which other numbers are changed."""
@@ -143,11 +143,11 @@ class Twin(EngineSimulator):
 
     def _place(self, state: RobotState) -> None:
         """Take over the motion of a state."""
-        self._x, self._v = self._axes.of(state)
+        self._x, self._v = self._axes.coordinates_of(state)
 
     def _read(self) -> RobotState:
         """Return the present state."""
-        q, qd, position, orientation, twist = self._axes.motion(self._x, self._v)
+        q, qd, position, orientation, twist = self._axes.motion_of(self._x, self._v)
         return RobotState(self._time, q, qd, self._effort, position, orientation, twist)
 
     def _slope(self, x: Coordinates, v: Array, *, loaded: bool = True) -> Array:
@@ -245,11 +245,11 @@ class Twin(EngineSimulator):
         self._wrench = None
         if not self._compiles:
             return None
-        x, v = self._axes.of(starts)
+        x, v = self._axes.coordinates_of(starts)
         stopped = np.zeros(len(starts), bool)
         for effort, count in zip(efforts, counts, strict=True):
             x, v = self._advance_states(x, v, self._geared(effort), count, stopped)
-        return Ends(*self._axes.motion(x, v), stopped)
+        return Ends(*self._axes.motion_of(x, v), stopped)
 
     def _substeps(self, effort: Array, count: int) -> None:
         """Take `count` physics steps under held efforts (n,)."""

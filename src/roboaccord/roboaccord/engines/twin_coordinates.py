@@ -112,7 +112,7 @@ class SteppedAxes:
         self._tilts = base.tilts
         self._turning = scheme.turning if base.tilts else "rotation vector"
 
-    def of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
+    def coordinates_of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
         """Return coordinates and rates of a state, or of all samples of a trajectory."""
         rotation, twist = rotations.quaternion_matrix(motion.orientation), motion.twist
         linear, angular = rotate(rotation, twist[..., :3]), rotate(rotation, twist[..., 3:])
@@ -120,8 +120,8 @@ class SteppedAxes:
         q, position, orientation = motion.q, motion.position, motion.orientation
         return Coordinates(q.copy(), position.copy(), orientation.copy()), rates
 
-    def motion(self, x: Coordinates, v: Array) -> Motion:
-        """Return the motion of coordinates and rates."""
+    def motion_of(self, x: Coordinates, v: Array) -> Motion:
+        """Return the motion at coordinates and rates."""
         rotation = x.rotation
         own_axes = [rotate_back(rotation, vector) for vector in self.in_world(rotation, v)]
         twist = np.concatenate(own_axes, axis=-1)
