@@ -99,7 +99,7 @@ class TreeDynamics:
         # Arguments of the kernels of articulated.py, whose twists and wrenches are angular first.
         self._free_axes = np.array(sorted((axis + 3) % 6 for axis in self._base.axes), np.int64)
         self._work = np.zeros((n + 1, bodies.WORK_COLUMNS))
-        self._slope = np.zeros(13 + 2 * n)
+        self._slope = np.zeros(13 + 2 * n)  # derivative of a state
         # Equations of the base, matrix and right-hand side, and the wrench on the base.
         self._matrix, self._rhs, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
         if not sure:
@@ -120,10 +120,10 @@ class TreeDynamics:
         return float(self._body[0, bodies.GRAVITY])
 
     @contextmanager
-    def falling(self, excess: float) -> Iterator[None]:
-        """Multiply gravity by 1 + `excess` inside a `with` block."""
+    def without_gravity(self) -> Iterator[None]:
+        """Switch gravity off inside a `with` block."""
         gravity = self._body[0, bodies.GRAVITY]
-        self._body[0, bodies.GRAVITY] *= 1.0 + excess
+        self._body[0, bodies.GRAVITY] = 0.0
         try:
             yield
         finally:

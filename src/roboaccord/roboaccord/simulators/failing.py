@@ -31,21 +31,21 @@ from roboaccord.simulators.losses import FRICTION, LossAccount
 
 
 class FailingJoints:
-    """Base class of `Simulator` for failures; the attributes are documented there."""
+    """Base class of `Simulator` for failures; attributes and methods declared here are its."""
 
-    name: str
-    channels: tuple[str, ...] = ()
-    joints: tuple[str, ...]
-    physics_step: float
+    name: str  # of the simulator
+    channels: tuple[str, ...] = ()  # of energy losses that it can measure
+    joints: tuple[str, ...]  # names
+    physics_step: float  # [s]
     _faults: JointFaults
     _losses: LossAccount
-    _events: list[Event]
-    _time: float
-    _effort: Array
-    _state: RobotState | None
-    _steps: int
+    _events: list[Event]  # since they were taken
+    _time: float  # of the state that `_read` returns [s]
+    _effort: Array  # efforts in force (n,) [N m or N]
+    _state: RobotState | None  # present state; None if it must be read again
+    _steps: int  # physics steps of a control tick
 
-    if TYPE_CHECKING:  # methods of `Simulator`
+    if TYPE_CHECKING:
 
         def state(self) -> RobotState: ...
         def lock(self, joint: int, locked: bool) -> None: ...

@@ -211,7 +211,7 @@ class Stops:
         qd, base_twist = np.zeros(n), np.zeros(BASE_SIZE)
         q, rotation = y[self._q], quaternion_matrix(y[self._orientation])
         rows = []
-        with self._dynamics.falling(-1.0):
+        with self._dynamics.without_gravity():
             for joint in joints:
                 unit = np.zeros(n)
                 unit[joint] = 1.0

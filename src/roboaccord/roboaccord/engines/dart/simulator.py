@@ -38,7 +38,14 @@ UP = (0.0, 0.0, 1.0)
 
 
 class DartSimulator(EngineSimulator):
-    """Simulate any model with DART, under its `DartSettings` (Simulator)."""
+    """Simulate any model with DART, under its `DartSettings` (Simulator).
+
+    DART's axes and units may differ from ours: `_turn` (3, 3) turns the world's axes to DART's,
+    `_scale` is the factor on lengths and times, and `_lengths` and `_speeds` (m,) are those on the
+    m coordinates and rates of the skeleton (model.py). `_dofs` are the indices of the joints among
+    them (n,), `_root` is the joint of the base, `_rotors` (m,) are dampers that stand for rotors,
+    and `_generalised` (m,) the forces of a step in our units.
+    """
 
     name = "dart"
     version = str(dartpy.__version__)

@@ -41,7 +41,13 @@ STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
 class MujocoSimulator(EngineSimulator):
-    """Simulate any model with MuJoCo, under its `MujocoSettings` (Simulator)."""
+    """Simulate any model with MuJoCo, under its `MujocoSettings` (Simulator).
+
+    `_q` and `_v` are the indices of the joints in MuJoCo's positions and velocities (n,), `_base_q`
+    and `_base_v` the slices of the base, and `_axes` the components of a twist (6,) that are rates
+    of the base. `_all_q`, `_all_v` and `_applied` are MuJoCo's positions, velocities and applied
+    forces, `_pose` and `_rates` those of the base: views of its memory, not copies.
+    """
 
     name = "mujoco"
 
