@@ -70,7 +70,7 @@ class DrakeReading(Reading):
         # Joints in Drake's order, and the equations of those that are compared.
         indices = joint_indices(plant)
         self.joints = tuple(sorted(indices, key=lambda name: indices[name][1]))
-        compared = question.joints_in(self.joints)
+        compared = question.of(self.joints)
         base, root = KINDS[question.base], question.root
         self.mechanism = mechanism = DrakeMechanism(plant, base, compared, root)
         planar = {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}

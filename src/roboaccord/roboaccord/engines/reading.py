@@ -83,7 +83,7 @@ class Question:
     joints: tuple[str, ...]
     states: tuple[RobotState, ...] = ()
 
-    def joints_in(self, joints: Sequence[str]) -> tuple[str, ...]:
+    def of(self, joints: Sequence[str]) -> tuple[str, ...]:
         """Return those of the question's joints that a reader has, in the question's order."""
         return tuple(name for name in self.joints if name in joints)
 

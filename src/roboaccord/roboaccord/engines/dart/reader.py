@@ -75,7 +75,7 @@ class DartReading(Reading):
         indices = {j.getIndexInSkeleton(i) for j in joints for i in range(j.getNumDofs())}
         self.joints = tuple(names[i] for i in sorted(indices))
         self.mass = float(skeleton.getMass())
-        question_joints = question.joints_in(self.joints)
+        question_joints = question.of(self.joints)
         self.mechanism = DartMechanism(skeleton, body, question.base, question_joints)
         if base_joint is not None:  # a state has the pose of its base in the world
             base_joint.setTransformFromParentBodyNode(dartpy.math.Isometry3())

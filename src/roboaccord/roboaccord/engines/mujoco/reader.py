@@ -81,7 +81,7 @@ class MujocoReading(Reading):
         # Masses, links and hinges in the pose of q = 0.
         root = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, base_body or "world")
         self.mass = float(model.body_subtreemass[root])
-        joints, kind = question.joints_in(self.joints), KINDS[question.base]
+        joints, kind = question.of(self.joints), KINDS[question.base]
         self.mechanism = mechanism = MujocoMechanism(model, kind, joints, base_body, flags=0)
         self.links = self.properties_of(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
