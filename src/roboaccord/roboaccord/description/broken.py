@@ -21,7 +21,7 @@ from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
 # Mistakes, each as a tuple: name of its rule, its element, a message and a cure. The rules of
-# roboaccord_files yield the same.
+# `accord check` yield the same.
 Found: TypeAlias = Iterator[tuple[str, ET.Element, str, str]]
 VECTORS = ("xyz", "rpy", "size", "scale")  # attributes of three numbers
 
