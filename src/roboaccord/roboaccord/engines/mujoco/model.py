@@ -102,7 +102,14 @@ def with_mesh_paths(urdf: str) -> str:
 
 
 def _add_ball(spec: mujoco.MjSpec, ball: Ball, name: str, base: str) -> None:
-    """Add the ball of a bearing, as a body of a name that moves as a kind of base, to a model."""
+    """Add the ball of a bearing to a model.
+
+    Args:
+        spec: MuJoCo's specification of the model.
+        ball: mass, inertia and radius.
+        name: of its body.
+        base: how it moves: `ball`, about its centre, or `free`.
+    """
     # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
     moments, axes = np.linalg.eigh(ball.inertia)
     axes[:, 0] *= np.sign(np.linalg.det(axes))
