@@ -63,7 +63,8 @@ class MergedBody:
         """
         self.mass += mass
         self._moment = self._moment + mass * centre
-        self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
+        about_origin = (centre @ centre) * np.eye(3) - np.outer(centre, centre)  # of 1 kg [m^2]
+        self.inertia = self.inertia + inertia + mass * about_origin
 
     def row(self) -> Array:
         """Return the body's row for the kernels (BODY_COLUMNS,), in the columns of bodies.py.
@@ -99,11 +100,6 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
         merged[body].links[name] = link.mass
         merged[body].add(link.mass, centre, rotation @ link.inertia @ rotation.T)
     return merged
-
-
-def _point_inertia(centre: Array) -> Array:
-    """Return the inertia (3, 3) [m^2] about the origin of a unit point mass at a point (3,)."""
-    return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 
 
 @lru_cache(maxsize=256)  # searches for causes make hundreds of trees with the same axes

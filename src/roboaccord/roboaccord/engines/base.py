@@ -229,8 +229,8 @@ class EngineSimulator(Simulator):
         """Record the indices of joints and base in the engine's arrays, and compile the forces.
 
         Args:
-            indices: at_q, at_v, rows_q and rows_v of `CompiledForces`; none for an engine whose
-                forces Python computes.
+            indices: the arguments from `joint_q_rows` to `base_v_rows` of `CompiledForces`; none
+                for an engine whose forces Python computes.
         """
         self._indices = indices
         self._compile()

@@ -27,7 +27,7 @@ from roboaccord.engines.mujoco.model import reason_of
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-MOST_NAMES = 3  # names listed in a note: enough to find them in the file, in a short line
+MAX_NAMES = 3  # names listed in a note: enough to find them in the file, in a short line
 MASSLESS = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
 
 
@@ -55,8 +55,8 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     unweighed = tuple(name_of(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
     lacks = (*converted.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
     if missing:
-        files = ", ".join(Path(name).name for name in missing[:MOST_NAMES])
-        ellipsis = ", ..." if len(missing) > MOST_NAMES else ""
+        files = ", ".join(Path(name).name for name in missing[:MAX_NAMES])
+        ellipsis = ", ..." if len(missing) > MAX_NAMES else ""
         line = f"missing in {Path(missing[0]).parent}, and left out: {files}{ellipsis}"
         converted = replace(converted, notes=(*converted.notes, line), missing=tuple(missing))
     return replace(converted, lacks=lacks, unweighed=unweighed)
@@ -100,7 +100,7 @@ class _Conversion:
                 self._add_body(body)
         others = sorted({*model.body_rootid[1:].tolist()} - roots_of_robot)
         if others:
-            named = ", ".join(self.bodies[i] for i in others[:MOST_NAMES])
+            named = ", ".join(self.bodies[i] for i in others[:MAX_NAMES])
             self.notes.append(f"{len(others)} bodies beside the robot: left out: {named}")
 
     def result(self) -> Converted:
@@ -108,7 +108,7 @@ class _Conversion:
         # The model's own name is at offset 0 of `names`.
         name = self.model.names.partition(b"\0")[0].decode()
         if self.made:
-            named = ", ".join(self.made[:MOST_NAMES])
+            named = ", ".join(self.made[:MAX_NAMES])
             self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
         text = write_tree(make_tree(self.links, self.joints), name or "robot")
         missing = tuple(lacks(self.model, self.mimics))
