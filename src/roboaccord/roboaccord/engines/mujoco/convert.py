@@ -53,13 +53,13 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         raise AccordError("it holds no bodies")
     converted = _Conversion(model).result()
     unweighed = tuple(name_of(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
-    lacks = (*converted.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
+    masses = tuple(f"mass of {name}, whose mesh is missing" for name in unweighed)
     if missing:
         files = ", ".join(Path(name).name for name in missing[:MAX_NAMES])
         ellipsis = ", ..." if len(missing) > MAX_NAMES else ""
         line = f"missing in {Path(missing[0]).parent}, and left out: {files}{ellipsis}"
         converted = replace(converted, notes=(*converted.notes, line), missing=tuple(missing))
-    return replace(converted, lacks=lacks, unweighed=unweighed)
+    return replace(converted, lacks=(*converted.lacks, *masses), unweighed=unweighed)
 
 
 class _Conversion:
@@ -82,6 +82,7 @@ class _Conversion:
         self.model = model
         bodies = range(1, model.nbody)
         self.bodies = [WORLD, *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in bodies)]
+        # Filled below, body by body.
         self.links, self.made = list[Link](), list[str]()
         self.joints = list[tuple[Joint, Pose]]()
         self.notes, self.drives = list(left_out(model)), actuator_terms(model)
