@@ -138,7 +138,7 @@ def held(setup: Setup, period: float) -> float:
     from scipy.linalg import expm
 
     tree = TreeDynamics(setup.tree, setup.joints, "fixed", 0.0)
-    mass = tree.mass_matrix(setup.initial.q, np.zeros(3), np.eye(3))
+    mass = tree.mass_matrix(setup.initial.q, np.eye(3))
     omega = 2.0 * np.pi * setup.scenario.controller["frequency"]
     gains = np.diag(mass)[:, None] * np.eye(2) * omega * np.array([[[omega]], [[2.0]]])
     gains[1] *= setup.scenario.controller["damping"]

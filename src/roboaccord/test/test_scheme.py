@@ -347,6 +347,6 @@ def test_damping_at_the_end_of_the_step_divides_the_rate() -> None:
         twin.reset(start)
         assert twin.step(end, 0.001).qd[0] == pytest.approx(rate, rel=1e-14)
     off = [ModelChange("damping", "pivot", 0, 5.0)]
-    twin = Twin(model, Scheme("semi-implicit Euler", damping=True), off=off)
+    twin = Twin(model, Scheme("semi-implicit Euler", damping=True), changes=off)
     twin.reset(start)
     assert twin.step(end, 0.001).qd[0] == pytest.approx(1.0 / 1.1, rel=1e-14)

@@ -186,6 +186,7 @@ def _neighbour_resolver(path: Path) -> Any:
     read = resolver.get
 
     def get(name: str) -> bytes:
+        """Return the content of a file by its name, after a check of its size."""
         for word in (name.strip(), name.strip().lstrip("/"), Path(name).name):
             if (neighbour := path.parent / word).exists():
                 check_file(neighbour)

@@ -1,8 +1,10 @@
-"""Random roundings of a twin's numbers, which measure the effect of round-off on a tick.
+"""Random roundings of a twin's numbers, which measure the effect of round-off on a control tick.
 
 A twin (our equations under an engine's scheme) agrees with its engine up to round-off. How much
-that may be is measured by twins whose numbers are changed at random in their last digit. ROUNDING
-and the order of the draws are part of the figures of the level scheme (test_scheme), and stay.
+that may be is measured by twins whose numbers are changed at random in their last digit: those of
+the bodies once (`round_bodies`), those of the mass matrix in each step (`perturbed`).
+ROUNDING and the order of the draws are part of the figures of the level `scheme`, and stay
+(test_scheme).
 """
 
 from __future__ import annotations
@@ -32,12 +34,12 @@ class Roundings:
         """Whether anything is rounded."""
         return self._rng is not None
 
-    def shake(self, bodies: TreeDynamics) -> None:
+    def round_bodies(self, bodies: TreeDynamics) -> None:
         """Change all numbers of the bodies by random roundings."""
         if self._rng:
-            bodies.shake(self._rng, ROUNDING)
+            bodies.perturb(self._rng, ROUNDING)
 
-    def of_matrix(self, matrix: Array) -> Array:
+    def draw(self, matrix: Array) -> Array:
         """Return random roundings of a positive definite matrix (m, m); zeros without a seed.
 
         Entry i, j is relative to the geometric mean of the diagonal entries i and j.
@@ -45,22 +47,22 @@ class Roundings:
         if not self._rng:
             return np.zeros_like(matrix)
         scale = np.sqrt(np.diag(matrix))
-        error = ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape)
-        return np.asarray(error * np.outer(scale, scale))
+        rounding = ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape)
+        return np.asarray(rounding * np.outer(scale, scale))
 
-    def solve_again(self, exact: Acceleration, mass: Array, axes: Sequence[int]) -> Acceleration:
+    def perturbed(self, exact: Acceleration, mass: Array, axes: Sequence[int]) -> Acceleration:
         """Return the accelerations that the same forces cause under a rounded mass matrix.
 
-        With an error E of M, to first order: a - M^-1 E a.
+        With a rounding E of the mass matrix M, accelerations a become a - M^-1 E a to first order.
 
         Args:
-            exact: accelerations under the mass matrix as it is.
-            mass: matrix (m, m).
+            exact: accelerations a under the mass matrix as it is.
+            mass: matrix M (m, m): first the base's components that can change, then the joints.
             axes: components of the base's twist in which it moves.
         """
-        error, moving = self.of_matrix(mass), list(axes)
-        rates = np.concatenate([exact.base[moving], exact.joints])
-        rates = rates - np.linalg.solve(mass, error @ rates)
+        rounding, moving = self.draw(mass), list(axes)
+        components = np.concatenate([exact.base[moving], exact.joints])
+        components = components - np.linalg.solve(mass, rounding @ components)
         base = np.zeros(6)
-        base[moving], joints = rates[: len(axes)], rates[len(axes) :]
-        return Acceleration(base, joints)
+        base[moving] = components[: len(moving)]
+        return Acceleration(base, components[len(moving) :])

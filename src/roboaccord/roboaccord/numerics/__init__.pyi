@@ -33,5 +33,6 @@ from .runge_kutta import dense_state as dense_state
 from .runge_kutta import fill_stage as fill_stage
 from .runge_kutta import next_size as next_size
 from .runge_kutta import rk4_stage as rk4_stage
+from .runge_kutta import rk4_step as rk4_step
 from .runge_kutta import step_error as step_error
 from .runge_kutta import take_step as take_step

@@ -82,7 +82,7 @@ def _fastest_mode(setup: Setup, stiffness: Array) -> _Mode:
     """Return the fastest mode of a robot at its start, for stiffnesses (n,) [N m/rad]."""
     start = setup.initial
     tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
-    mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
+    mass = tree.mass_matrix(start.q, quaternion_matrix(start.orientation))
     # M^-1: accelerations of the joints per effort (n, n), with the base free to move.
     mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
     values, shapes = np.linalg.eig(mobility * stiffness)

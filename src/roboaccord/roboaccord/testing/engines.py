@@ -125,8 +125,7 @@ class EngineConformance:
         """Mass matrix and gravity forces, in our coordinates and not the engine's."""
         simulator, tree = self._simulator(robots.model_of(robot)), robots.dynamics(robot)
         for state, _ in robots.random_states(robot):
-            pose = state.position, quaternion_matrix(state.orientation)
-            mass, gravity = tree.mass_matrix(state.q, *pose), tree.gravity_forces(state.q, *pose)
+            mass, gravity = tree.statics(state.q, quaternion_matrix(state.orientation))
             np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
             np.testing.assert_allclose(simulator.gravity_forces(state), gravity, atol=1e-10)
 

@@ -115,14 +115,14 @@ def unit_wrenches(motion: FrameMotion) -> tuple[Array, Array]:
     moment h and inertia I [Featherstone 2008, 2.9]:
     f = m a + (w' x + w x w x) h, moment = h x a + I w' + w x I w.
     """
-    turn, spin = motion.turn, motion.spin
+    turn, spin = motion.rotation, motion.omega
     force, moment = np.zeros((2, len(turn), 3, 10))
     spin_cross = skew(spin)
-    force[:, :, 0] = motion.acc
-    force[:, :, FIRST_MOMENT] = (skew(motion.change) + spin_cross @ spin_cross) @ turn
-    moment[:, :, FIRST_MOMENT] = -skew(motion.acc) @ turn
+    force[:, :, 0] = motion.acceleration
+    force[:, :, FIRST_MOMENT] = (skew(motion.alpha) + spin_cross @ spin_cross) @ turn
+    moment[:, :, FIRST_MOMENT] = -skew(motion.acceleration) @ turn
     # I w' and I w: the inertia is in the frame of the link, and so the vectors are turned there.
-    by_change = turn @ moment_matrices(rotated(turn, motion.change, True))
+    by_change = turn @ moment_matrices(rotated(turn, motion.alpha, True))
     by_spin = turn @ moment_matrices(rotated(turn, spin, True))
     moment[:, :, INERTIA] = by_change + spin_cross @ by_spin
     return force, moment

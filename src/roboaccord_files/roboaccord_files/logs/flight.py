@@ -118,7 +118,7 @@ def _is_falling(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
     motions = link_motions(body.tree, body.joints, body.gravity, q, 0.0 * q, 0.0 * q)
     masses = np.array([link.mass for link in body.tree.links])
     frames = [(motions[link.name], link.centre) for link in body.tree.links]
-    centres = [frame.origin + frame.turn @ offset for frame, offset in frames]
+    centres = [frame.origin + frame.rotation @ offset for frame, offset in frames]
     centre = np.tensordot(masses / masses.sum(), np.array(centres), 1)
     s = _half_width(log)
     if len(time) < 2 * s + 1:

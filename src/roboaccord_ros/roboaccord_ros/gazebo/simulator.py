@@ -179,7 +179,7 @@ class GazeboSimulator(Simulator):
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Report joints that have reached a stop."""
-        if self._stops.any_stopped or self._largest_coordinate >= self._stops.nearest:
+        if self._stops.any_stopped or self._largest_coordinate >= self._stops.free_range:
             for joint in self._stops.new_stops(after.q):
                 self._events.append(self._stops.event(joint, after.time))
 

@@ -115,7 +115,7 @@ class SnakeReference(Reference):
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Record the joints that reached a stop between two states."""
         # Otherwise no joint is at a stop, or was at the last tick.
-        if self._largest_angle >= self._stops.nearest or self._stops.any_stopped:
+        if self._largest_angle >= self._stops.free_range or self._stops.any_stopped:
             for joint in self._stops.new_stops(after.q):
                 self._events.append(self._stop(joint, before.time))
 

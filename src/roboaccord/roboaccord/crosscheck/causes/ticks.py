@@ -196,7 +196,7 @@ class TwinProblem(TickProblem):
         changes = [ModelChange(*h, size) for h, size in sizes.items()]
         if isinstance(self.simulator, Twin):  # of one model, and nothing stands in front of it
             return self.simulator.otherwise(changes), run
-        return make_simulator(self.setup, twin_of(self.engine, off=changes)), run
+        return make_simulator(self.setup, twin_of(self.engine, changes=changes)), run
 
     def parameters(self) -> Iterator[Hypothesis]:
         """Yield the parameters of links, joints, feet, gravity and ground of the twin."""
