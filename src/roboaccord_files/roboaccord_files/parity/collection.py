@@ -25,8 +25,8 @@ from roboaccord_files.parity.files import Source
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import Done, RobotParity
 
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
+T = TypeVar("T")  # result of a job
+Ts = TypeVarTuple("Ts")  # its arguments
 
 # s of processor time for one robot in one engine. Usual robots take seconds; a file that makes an
 # engine hang is `undecided` after this time (docs/parity.md).
@@ -82,6 +82,7 @@ def _examine_one_by_one(
         return unread(source, robot.reason, engines, options, judged=not robot.late)
     if robot.unread:
         return unread(source, robot.unread, engines, options)
+    # The checks of all levels in all engines.
     jobs = [(source, engine, level, options) for engine in engines for level in LEVELS]
     checks = dict[tuple[str, str], Any]()
     for i, check in run_isolated(examine_one, jobs, TIMEOUT):

@@ -31,7 +31,7 @@ from roboaccord.scenario.setups import NO_PACKAGES
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
 from roboaccord_files.parity.collection import TIMEOUT, examine_all, run_isolated
-from roboaccord_files.parity.files import Source, find_files, read
+from roboaccord_files.parity.files import Source, find_files, read_source
 from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.pair_comparison import compare_files
 from roboaccord_files.parity.repaired import write_repaired
@@ -42,7 +42,8 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
     """Return the kind of input of a call of `parity`, a key of PARITY, in a list."""
     if given.get("other") or given.get("words"):
         return ["A B"]
-    if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
+    what = given["what"]
+    if not isinstance(what, str | Path) or is_robot(str(what)):
         return ["ROBOT"]
     return ["FOLDER" if Path(what).is_dir() else "FILE"]
 
@@ -139,7 +140,7 @@ def description_of(
         if path.is_dir() and not is_robot(str(what)):
             raise AccordError(f"{what} is a folder: name two files, or robots")
         what = files_of(str(what), packages, arguments, lambda line: tell(f"{path.name}: {line}"))
-    return read(what if isinstance(what, UrdfFile) else what[0])
+    return read_source(what if isinstance(what, UrdfFile) else what[0])
 
 
 def compare_pair(
@@ -243,11 +244,9 @@ def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
     targets = [out]
     if what.is_dir():
         inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
-        names = [path.with_name(path.name.removesuffix(".xacro")) for path in inside]
-        targets = [
-            out / (name if name.suffix == ".urdf" else name.with_name(f"{name.name}.urdf"))
-            for name in names
-        ]
+        stems = [path.name.removesuffix(".xacro").removesuffix(".urdf") for path in inside]
+        names = zip(inside, stems, strict=True)
+        targets = [out / path.with_name(f"{stem}.urdf") for path, stem in names]
     for path in targets:
         check_target(path, ".urdf")
         check_inside(out, path)

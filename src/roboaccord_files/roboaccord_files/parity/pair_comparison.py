@@ -62,7 +62,9 @@ class Comparison:
     def __init__(
         self, one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
     ) -> None:
-        self._files, self._names, self._tolerance = (one, other), names, tolerance
+        self._files = (one, other)
+        self._names = names
+        self._tolerance = tolerance
         self._same_format = one.form == other.form  # formats do not state the same quantities
         # Joints by each quantity that one of the two formats cannot state.
         self._unstated = dict[str, dict[str, None]]()
@@ -180,18 +182,18 @@ class Comparison:
 
         None if a difference has no change, or accelerations are not determined.
         """
-        tree, before = self._tree, self._accelerations
+        tree = self._tree
         for change in changes:
             if change is None:
                 return None
             tree = change(tree)
-        if before is None:
+        if self._accelerations is None:
             return None
         if tree is self._tree:
             return 0.0
         with suppress(AccordError):
-            pairs = zip(self._accelerations_of(tree), before, strict=True)
-            return max((relative_at(after, first)[0] for after, first in pairs), default=0.0)
+            pairs = zip(self._accelerations_of(tree), self._accelerations, strict=True)
+            return max((relative_at(after, before)[0] for after, before in pairs), default=0.0)
         return None
 
     def _notes(self) -> Iterator[str]:
@@ -200,7 +202,7 @@ class Comparison:
             yield f"the base is {self._bases[0]} in the first alone; compared {self._base}"
         pose = self._pairing.matches[self._tree.links[0].name].pose
         distance = float(np.linalg.norm(pose.position))
-        angle = float(np.linalg.norm(rotation_vector(pose.turn)))
+        angle = float(np.linalg.norm(rotation_vector(pose.rotation)))
         if max(distance / self._pairing.size, angle) > self._tolerance:
             moved = f"{distance:.4g} m and {np.degrees(angle):.4g} degrees"
             yield f"the root's frame is {moved} off in the second"
@@ -230,8 +232,9 @@ def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:
     """
     for robot, tree, mapped in ("first", one, names.keys()), ("second", other, names.values()):
         existing = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
-        if unknown := [name for name in mapped if name not in existing]:
-            raise AccordError(f"--map: the {robot} has no link or joint {unknown[0]}")
+        for name in mapped:
+            if name not in existing:
+                raise AccordError(f"--map: the {robot} has no link or joint {name}")
 
 
 def fixed_in_one(
@@ -244,11 +247,13 @@ def fixed_in_one(
     moves_in_other = {joint.name: joint.kind in MOVING for joint in other.joints}
     fixed = dict[str, str]()
     for joint in one.joints:
-        partner, moves = names.get(joint.name, joint.name), joint.kind in MOVING
+        partner = names.get(joint.name, joint.name)
+        moves = joint.kind in MOVING
         if moves_in_other.get(partner, moves) != moves:
             fixed[joint.name] = partner
 
     def with_fixed(tree: Tree, fixed_names: set[str]) -> Tree:
+        """Return a tree in which some joints are fixed."""
         joints = (replace(j, kind="fixed") if j.name in fixed_names else j for j in tree.joints)
         return replace(tree, joints=tuple(joints))
 

@@ -14,7 +14,7 @@ from roboaccord.contract import AccordError, Finding
 
 from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of
-from roboaccord_files.parity.files import shipped
+from roboaccord_files.parity.files import unchanged_path
 from roboaccord_files.parity.result import ShippedCheck
 from roboaccord_files.parity.words import OF_CONVERTED, ParityCode
 
@@ -31,9 +31,9 @@ class ShippedLevel(FileLevel[ShippedCheck]):
     def measure(self, case: FileCase) -> ShippedCheck:
         """Return whether the engine loads the file, and where numbers of its shapes differ."""
         file = case.bench.file
-        urdf = file.text if case.settings == "default" and shipped(file) else file.resolved()
+        urdf = file.text if case.settings == "default" and unchanged_path(file) else file.resolved()
         in_file = shapes_of(urdf)
-        loaded = in_file
+        loaded = in_file  # without shapes and meshes there is nothing to load
         if case.bench.is_own(case.engine):  # it has loaded the file already, if no mesh is missing
             if file.missing:
                 return ShippedCheck(ParityCode.REFUSED, f"{file.missing[0]} is not there")
