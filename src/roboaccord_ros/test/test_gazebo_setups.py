@@ -33,8 +33,8 @@ def test_a_level_base_is_where_its_joints_put_it(start, heading, place, yaw, spe
     base = LevelBase(initial)
 
     def at(time):
-        joints = [*(place + time * speed), yaw + time * rate, *speed, rate]
-        return RobotState(time, none, none, none, *base.pose_and_twist(*joints))
+        q, rates = [*(place + time * speed), yaw + time * rate], [*speed, rate]
+        return RobotState(time, none, none, none, *base.pose_and_twist(q, rates))
 
     state, step = at(0.0), 1e-6
     turn = Rotation.from_rotvec([0.0, 0.0, heading])

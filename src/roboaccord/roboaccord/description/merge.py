@@ -61,7 +61,7 @@ class MergedBody:
         """
         self.mass += mass
         self._moment = self._moment + mass * centre
-        self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
+        self.inertia = self.inertia + inertia + mass * point_inertia(centre)
 
     def row(self) -> Array:
         """Return the body's row for the kernels (BODY_COLUMNS,), in the columns of bodies.py."""
@@ -95,7 +95,7 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
     return merged
 
 
-def _point_inertia(centre: Array) -> Array:
+def point_inertia(centre: Array) -> Array:
     """Return the inertia (3, 3) [m^2] about the origin of a unit point mass at a point (3,)."""
     return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 

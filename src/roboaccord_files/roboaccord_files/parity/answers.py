@@ -46,12 +46,8 @@ def examine_file(
     """Return how all engines read a file; called in another process."""
     try:
         bench = _bench(source, options)
-        robot = RobotParity(
-            name=bench.file.name,
-            file=str(bench.file.path),
-            base=bench.question.base,
-            joints=len(bench.tree.moving),
-            mass=sum(link.mass for link in bench.tree.links),
+        robot = replace(
+            bench.summary(),
             traps=tuple(trap.flaw for trap in find_traps(bench.stripped)),
             findings=tuple(findings(bench.file)),
             form=bench.file.form,

@@ -32,6 +32,7 @@ from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_qu
 
 from roboaccord_files.parity.compare import TOLERANCE, ReadingOutcome, ReferenceReading, compare
 from roboaccord_files.parity.files import unchanged_path
+from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
@@ -137,6 +138,12 @@ class Bench:
         if self.base == "fixed" and root != top_link:
             raise AccordError(f"{name} floats above its link {top_link}: it is free")
         return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
+
+    def summary(self) -> RobotParity:
+        """Return name, file, base, number of joints and mass of the robot, without engines."""
+        mass = sum(link.mass for link in self.tree.links)
+        path, joint_count = str(self.file.path), len(self.tree.moving)
+        return RobotParity(self.file.name, path, self.question.base, joint_count, mass)
 
     def reference(self, urdf: str, rounded: bool) -> ReferenceReading:
         """Return the reference's reading of a text, from a cache if it was read before.

@@ -211,7 +211,7 @@ def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done
     """Show a progress bar, and yield the function to call with each robot that is finished.
 
     Each robot counts once when it is examined, and once more when it is repaired. If there are
-    several robots, a line with their status is printed, too.
+    several robots, a line is printed with the status of each engine, or why it cannot be read.
 
     Args:
         files: files of the robots.
@@ -220,9 +220,11 @@ def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done
     with counted(len(files) * (2 if targets else 1), "reading") as step:
 
         def done(robot: RobotParity) -> None:
+            """Count a robot that is finished."""
             step(1, robot.name)
             if len(files) > 1:
-                note(status_line(robot))
+                statuses = ", ".join(f"{name} {status}" for name, status in robot.status.items())
+                note(f"{robot.name}: {robot.unread or statuses}")
 
         yield done
 
@@ -260,12 +262,6 @@ def parse_name_pairs(texts: list[str]) -> dict[str, str]:
             raise AccordError(f"--map takes A=B, not {text!r}")
         partners[name] = partner
     return partners
-
-
-def status_line(robot: RobotParity) -> str:
-    """Return the status of each engine in a line, or why the robot cannot be read."""
-    statuses = ", ".join(f"{name} {status}" for name, status in robot.status.items())
-    return f"{robot.name}: {robot.unread or statuses}"
 
 
 def one_of(option: str, value: str, values: Sequence[T]) -> T:

@@ -237,8 +237,8 @@ def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iter
         if quantity == "acceleration" and error > TOLERANCE:
             allowed = reference.allowed(state)
         if error / allowed > worst[quantity].excess:
-            column = index % len(names)  # `index` counts all numbers of a matrix, row by row
-            worst[quantity] = Difference(quantity, names[column], error, allowed)
+            # `index` counts all numbers of a matrix, row by row; each has a name by its column.
+            worst[quantity] = Difference(quantity, names[index % len(names)], error, allowed)
 
     for i, read in enumerate(reading.accelerations(question.states)):
         keep_worse("acceleration", read, reference.accelerations[i], i)

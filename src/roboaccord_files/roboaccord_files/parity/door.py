@@ -9,9 +9,8 @@ compiled for a single file, which is faster.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +25,7 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.jit import DISABLED
+from roboaccord.numerics.machine import environment
 from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
 from roboaccord.scenario.setups import NO_PACKAGES
 
@@ -59,6 +59,9 @@ OPTIONS = {
     "A B": "words other map tolerance models package other-package trust :=",
 }
 PARITY = Modes(_modes, OPTIONS)
+# Environment in which new processes interpret kernels: a short job is finished before numba, which
+# compiles them, is loaded.
+INTERPRETED = {DISABLED: "1"}
 
 
 @PARITY.guard
@@ -117,7 +120,7 @@ def parity(
     if isinstance(repair, str | Path):
         repair = targets_of(Path(repair), files, Path(str(what)))
     options = ReadingOptions(settings, base, seed)
-    with interpreting() if len(files) == 1 else nullcontext():
+    with environment(INTERPRETED) if len(files) == 1 else nullcontext():
         robots = examine_all(files, versions, options, done)
         if repair:
             robots = write_repaired(files, robots, repair, versions, options, done)
@@ -156,26 +159,12 @@ def compare_pair(
     Raises:
         AccordError: if one is no tree, or its accelerations are not determined.
     """
-    with interpreting():
+    with environment(INTERPRETED):
         job = one, other, dict(names), tolerance, seed
         ((_, result),) = run_isolated(compare_files, [job], TIMEOUT)
     if isinstance(result, Pair):
         return replace(result, command=command)
     raise AccordError(result if isinstance(result, str) else result.reason)
-
-
-@contextmanager
-def interpreting() -> Iterator[None]:
-    """Have new processes interpret kernels: a short job is finished before numba is loaded."""
-    previous = os.environ.get(DISABLED)
-    os.environ[DISABLED] = "1"
-    try:
-        yield
-    finally:
-        if previous is None:  # with any value in its place, numba would read its settings again
-            del os.environ[DISABLED]
-        else:
-            os.environ[DISABLED] = previous
 
 
 def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.state import Array
+from roboaccord.description.merge import point_inertia
 from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines import LinkProperties, Reading
 
@@ -82,14 +82,9 @@ def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
     inertia = np.zeros((3, 3))
     for name in members:
         link, rotation = links[name], poses[name].rotation
-        shift = link.mass * steiner(centres[name] - centre)
+        shift = link.mass * point_inertia(centres[name] - centre)
         inertia += rotation @ link.inertia @ rotation.T + shift
     return LinkProperties(float(mass), centre, inertia)
-
-
-def steiner(r: Array) -> Array:
-    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
-    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
 
 
 def relative_poses(tree: Tree, frame: str) -> dict[str, Frame]:

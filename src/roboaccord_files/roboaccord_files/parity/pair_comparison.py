@@ -32,7 +32,6 @@ from roboaccord_files.parity.pair import Pair
 from roboaccord_files.parity.pair_differences import Change, DifferenceAndChange, Mimic, difference
 from roboaccord_files.parity.placing import LinkPair, Pairing
 from roboaccord_files.parity.poses import Match
-from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.repair.joints import MIMIC
 
 
@@ -105,7 +104,7 @@ class Comparison:
         with_effects = [replace(d, effect=self._effect([change])) for d, change in differences]
         total_effect = self._effect([change for _, change in differences])
         ordered = ranked(with_effects, lambda d: -np.inf if d.effect is None else -d.effect)
-        robots = _summary(self._benches[0]), _summary(self._benches[1])
+        robots = self._benches[0].summary(), self._benches[1].summary()
         partners = self._links | self._joints
         names = {name: partner for name, partner in partners.items() if name != partner}
         notes = tuple(self._notes())
@@ -215,13 +214,6 @@ class Comparison:
                 yield f"masses of missing meshes are not compared: {links}"
         for key, names in self._unstated.items():
             yield f"{key} is read from one alone, and not compared: {', '.join(names)}"
-
-
-def _summary(bench: Bench) -> RobotParity:
-    """Return name, file, base, number of joints and mass of a robot."""
-    mass = sum(link.mass for link in bench.tree.links)
-    path, joint_count = str(bench.file.path), len(bench.tree.moving)
-    return RobotParity(bench.file.name, path, bench.question.base, joint_count, mass)
 
 
 def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:

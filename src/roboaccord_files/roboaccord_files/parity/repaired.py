@@ -59,16 +59,12 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
     done = tuple(trap for trap in traps if trap.certain)
     open_traps = [trap for trap in traps if trap.needs]
     needs = (f"needs your number: {t.needs} of {name}" for t in open_traps for name in t.where)
-    data = bytes_of(file)
+    # The bytes of the file; for another format or standard input, those of its URDF text.
+    is_unchanged = not file.form and unchanged_path(file)
+    data = read_bytes(file.path, LARGEST).lstrip() if is_unchanged else file.text.encode()
     changes = changes_for(data, done)
     diff = unified(data, changes, file.path.name)
     return Repaired(applied(data, changes), diff, done, tuple(dict.fromkeys(needs)))
-
-
-def bytes_of(file: UrdfFile) -> bytes:
-    """Return the bytes of a file; for another format or standard input, those of its URDF text."""
-    is_unchanged = not file.form and unchanged_path(file)
-    return read_bytes(file.path, LARGEST).lstrip() if is_unchanged else file.text.encode()
 
 
 def with_text(file: UrdfFile, data: bytes) -> UrdfFile:
@@ -150,8 +146,6 @@ def flaws_of(robot: RobotParity) -> set[str]:
 
 def causes_of(robot: RobotParity) -> set[str]:
     """Return the names of the causes why engines differ from the reference, or refuse the robot."""
-    causes = set[str]()
-    for engine, finding in robot.reading.items():
-        if finding.outcome is Outcome.OUTSIDE:
-            causes.update(cause.quantity for cause in robot.checks["reading"][engine].causes)
-    return causes - {MIMIC}
+    differing = [name for name, f in robot.reading.items() if f.outcome is Outcome.OUTSIDE]
+    causes = [cause for name in differing for cause in robot.checks["reading"][name].causes]
+    return {cause.quantity for cause in causes} - {MIMIC}

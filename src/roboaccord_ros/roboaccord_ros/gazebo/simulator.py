@@ -16,16 +16,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract import (
-    NO_SWITCHES,
-    Acceleration,
-    AccordError,
-    Array,
-    Command,
-    Event,
-    Fault,
-    RobotState,
-)
+from roboaccord.contract import NO_SWITCHES, Acceleration, AccordError, Command, Event, Fault
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.gazebo import LEVEL, base_in_gazebo, expand_for_gazebo, is_level, print_sdf
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
@@ -39,6 +31,8 @@ from roboaccord_ros.gazebo.world import World, refuse_start
 
 class GazeboSimulator(Simulator):
     """Simulator that steps a setup in Gazebo.
+
+    The base class calls `_start`, `_read`, `_advance`, `_note` and `_accelerate`.
 
     Args:
         setup: robot and scenario.
@@ -88,9 +82,11 @@ class GazeboSimulator(Simulator):
         return {name: float(elements[name].findtext("inertial/mass", "0")) for name in links}
 
     def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next control tick."""
         self._gazebo_faults.request(fault)
 
     def load(self) -> None:
+        """Start the server, which else starts with the first step."""
         self._run_server()
 
     def serve_window(self) -> None:
@@ -104,6 +100,7 @@ class GazeboSimulator(Simulator):
             self._server = None
 
     def _start(self, state: RobotState) -> None:
+        """Begin a run at a state, in a new server if the present one has stepped."""
         self._gazebo_faults = GazeboFaults(self._setup)
         # `unplaced` is why a state cannot be set; then another start needs another server.
         is_moved = self.unplaced and state is not self._server_start
@@ -134,11 +131,13 @@ class GazeboSimulator(Simulator):
         return InProcess(self.world, robot, start, *description, self._physics, reads_base=is_free)
 
     def _read(self) -> RobotState:
+        """Return the present state: the one that was set last, or that after the last step."""
         if self._pending is not None:
             return replace(self._pending, time=self._time, effort=self._effort)
         return self._state_after
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Take the physics steps of a control period under a command."""
         if command.twist is not None:
             raise AccordError("gz: a base cannot be moved by a twist: use the reference")
         faults, server, effort = self._gazebo_faults, self._run_server(), self._effort
@@ -222,11 +221,12 @@ class GazeboSimulator(Simulator):
         """
         n = len(self.joints)
         if self._is_level:
-            position, orientation, base_twist = self._level_base.pose_and_twist(*q[n:], *qd[n:])
+            position, orientation, base_twist = self._level_base.pose_and_twist(q[n:], qd[n:])
         else:
             position, orientation = np.array(pose[:3]), np.array(pose[3:])
-            turn, rates = quaternion_matrix(orientation), np.array(twist)
-            base_twist = np.concatenate([rates[:3] @ turn, rates[3:] @ turn])
+            rotation, rates = quaternion_matrix(orientation), np.array(twist)
+            # From the axes of the world into those of the base: linear, then angular.
+            base_twist = np.concatenate([rates[:3] @ rotation, rates[3:] @ rotation])
         q = q[:n]
         self._largest_coordinate = max(map(abs, q), default=0.0)
         joints = np.array(q), np.array(qd[:n]), self._effort

@@ -135,7 +135,7 @@ def contact_markers(
 
 
 class TransformOutlet:
-    """Publishes the transforms of a robot at 50 Hz of simulated time, if tf2 is installed.
+    """Publishes the transforms (poses of links) at 50 Hz of simulated time, if tf2 is installed.
 
     Args:
         node: node of the publishers.
@@ -157,7 +157,7 @@ class TransformOutlet:
         self._next_time = 0.0
 
     def publish(self, state: RobotState) -> None:
-        """Publish the transforms of a state if they are due."""
+        """Publish the transforms of a state if they are due, or a run begins again (time 0)."""
         if state.time >= self._next_time or (state.time == 0.0 and self._next_time < math.inf):
             self._next_time = state.time + bag.TF_PERIOD
             self._sender.send(self._transforms.encode(state))

@@ -85,9 +85,8 @@ class SecondRobot:
         self._look: Look | None = None  # as last published; None before the first message
         self._encode_state = JointStateCodec(setup.joints).encode
         self._encode_base = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link").encode
-        description, odometry, states = senders
-        self._send_description, self._send_base = description.send, odometry.send
-        self._send_state, self._send_status = states.send, statuses.send
+        self._description_sender, self._base_sender, self._state_sender = senders
+        self._status_sender = statuses
         self.publishers = [*senders, statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
         self._window = WindowMarkers(setup) if self._engine == SPEC.name else None
@@ -133,7 +132,7 @@ class SecondRobot:
         """Send the look again, for late subscribers."""
         if self._look and self.companion:
             look = replace(self._look, time=self.companion.state.time)
-            self._send_status(look.encode(self._shell.robot))
+            self._status_sender.send(look.encode(self._shell.robot))
 
     def close(self, until: float, *, is_interrupted: bool) -> None:
         """Follow the states that remain, and report the cause of a run that is outside.
@@ -183,8 +182,8 @@ class SecondRobot:
 
     def _publish_state(self, state: RobotState) -> None:
         """Publish a state of the reference."""
-        self._send_base(self._encode_base(state))
-        self._send_state(self._encode_state(state))
+        self._base_sender.send(self._encode_base(state))
+        self._state_sender.send(self._encode_state(state))
         self._transforms.publish(state)
 
     def _update_look(self) -> None:
@@ -203,8 +202,8 @@ class SecondRobot:
     def _publish_look(self, look: Look) -> None:
         """Publish the description and diagnostics of a look."""
         self._look = look
-        self._send_description(encode_string(look.paint(self._setup.urdf())))
-        self._send_status(look.encode(self._shell.robot))
+        self._description_sender.send(encode_string(look.paint(self._setup.urdf())))
+        self._status_sender.send(look.encode(self._shell.robot))
 
     def _report(self, cause: Suspect | None) -> None:
         """Log a cause, and show it by the look; None is no new cause."""

@@ -23,8 +23,8 @@ from rclpy.task import Future
 from roboaccord.contract import AccordError
 from roboaccord.scenario import users_code
 
-P = ParamSpec("P")
-T = TypeVar("T")
+P = ParamSpec("P")  # arguments of a callback
+T = TypeVar("T")  # its result
 # s: timeout of a call that spins. Without one rclpy's EventsExecutor never blocks, and starves its
 # timers. An hour costs nothing: the call is repeated until the run is done.
 SPIN_TIMEOUT = 3600.0
@@ -78,13 +78,14 @@ class Run:
         """Return a callback whose errors end the run, and that does nothing after the end."""
 
         def guarded(*arguments: P.args, **named: P.kwargs) -> T | None:
+            """Call the callback, and end the run with an error of it."""
             if self._over:
                 return None
             try:
                 return callback(*arguments, **named)
             except Exception:  # noqa: BLE001 - raised again, except those of users' code
                 try:
-                    with users_code():
+                    with users_code():  # turns errors of users' code into AccordError
                         raise
                 except AccordError as error:
                     self.fail(error)
@@ -154,6 +155,7 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
     old_handlers: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
 
     def end(number: int, frame: FrameType | None) -> None:
+        """End the spinning at the first signal; let the old handler act at the second."""
         received.append(number)
         run.stop()
         if len(received) > 1:

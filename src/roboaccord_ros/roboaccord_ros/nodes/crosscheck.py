@@ -111,12 +111,10 @@ class CrosscheckShell(Shell):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the cross-check that the parameters of a node specify."""
-        second = ("reference", "controller")
-        values = declare(node, "robot", "tolerance", "set", *second, needs=["robot"])
-        of_second = {name: values[name] for name in second}
-        return cls(
-            node, values["robot"], values["tolerance"], run, changes=values["set"], **of_second
-        )
+        options = ("robot", "tolerance", "reference", "controller")  # arguments of the same name
+        values = declare(node, "set", *options, needs=["robot"])
+        arguments = {name: values[name] for name in options}
+        return cls(node, run=run, changes=values["set"], **arguments)
 
     @property
     def check(self) -> StepCheck | None:

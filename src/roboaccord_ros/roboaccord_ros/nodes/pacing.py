@@ -17,8 +17,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.contract import Array, Command, Json, LockstepError, RobotState
-from roboaccord.run import Pace as Pace
-from roboaccord.run import Stepper, no_command
+from roboaccord.run import Pace, Stepper, no_command
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
