@@ -40,12 +40,10 @@ NUMBER_RULES = ("number-invalid", "number-count")
 Checks = Mapping[tuple[str, str], Any | Crash]
 
 
-def examine_file(
-    source: Source, versions: Mapping[str, str], options: ReadingOptions
-) -> RobotParity:
+def examine_file(file: Source, versions: Mapping[str, str], options: ReadingOptions) -> RobotParity:
     """Return how all engines read a file; called in another process."""
     try:
-        bench = _bench(source, options)
+        bench = _bench(file, options)
         robot = replace(
             bench.summary(),
             traps=tuple(trap.flaw for trap in find_traps(bench.stripped)),
@@ -53,7 +51,7 @@ def examine_file(
             form=bench.file.form,
         )
     except AccordError as error:
-        return unread(source, str(error), versions, options)
+        return unread(file, str(error), versions, options)
     measured = {
         (engine, level.name): _measure(bench, engine, level, options)
         for engine in versions

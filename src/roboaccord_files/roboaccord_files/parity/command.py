@@ -159,14 +159,12 @@ def parity_command(
     return _files_result(result, repair, page, junit_path, sarif_path)
 
 
-def _pair_result(
-    pair: Pair, second: UrdfFile, page: Path | None, sarif_path: Path | None
-) -> Result:
+def _pair_result(pair: Pair, other: UrdfFile, page: Path | None, sarif_path: Path | None) -> Result:
     """Return the result of a comparison of two robots, and write the files that are asked for."""
     if page:
         write_text(page, render_pair(pair), ".html")
     if sarif_path:
-        write_text(sarif_path, sarif([*pair_findings(pair, second)]), ".sarif")
+        write_text(sarif_path, sarif([*pair_findings(pair, other)]), ".sarif")
     return Result(pair.to_json(), [*pair_shown(pair), *_written(page, sarif_path)], ok=pair.ok)
 
 

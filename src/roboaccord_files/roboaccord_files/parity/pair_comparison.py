@@ -71,7 +71,7 @@ class Comparison:
         # Two trees with the same moving joints, and their bodies matched.
         one_tree, other_tree = (bench.tree for bench in self._benches)
         check_names(names, one_tree, other_tree)
-        first, second, self._fixed = fixed_in_one(one_tree, other_tree, names)
+        first, second, self._fixed = fix_both(one_tree, other_tree, names)
         self._pairing = Pairing(first, second, names, tolerance, (one.unweighed, other.unweighed))
         # Links and joints of the second robot by those of the first.
         matches = self._pairing.matches.values()
@@ -80,9 +80,7 @@ class Comparison:
         self._links = {pair.name: pair.partner for pair in links}
         self._joints = {one.name: two.name for one, two in joints if one and two}
         self._mimics, other_mimics = differ.mimics_of(one), differ.mimics_of(other)
-        leaders = {
-            self._other_joint(n): self._other_joint(m.leader) for n, m in self._mimics.items()
-        }
+        leaders = {self._partner(n): self._partner(m.leader) for n, m in self._mimics.items()}
         self._other_mimics = differ.inverted_mimics(other_mimics, leaders)
         # States at which accelerations are compared; fixed base if one of the robots has it.
         self._bases = [bench.question.base for bench in self._benches]
@@ -94,7 +92,7 @@ class Comparison:
         with suppress(AccordError):  # raised if masses leave accelerations undetermined
             self._accelerations = self._accelerations_of(self._tree)
 
-    def _other_joint(self, joint: str) -> str:
+    def _partner(self, joint: str) -> str:
         """Return the name in the second robot of a joint of the first."""
         return self._joints.get(joint, self._names.get(joint, joint))
 
@@ -122,7 +120,7 @@ class Comparison:
         for match in self._pairing.matches.values():
             yield from self._link_differences(match)
             if match.one.joint and match.other.joint:
-                yield from differ.joint_pose_differences(match, self._tolerance, self._pairing.size)
+                yield from differ.pose_differences(match, self._tolerance, self._pairing.size)
                 yield from self._number_differences(match.one.joint, match.other.joint)
 
     def _link_differences(self, match: Match) -> Iterator[DifferenceAndChange]:
@@ -152,7 +150,7 @@ class Comparison:
         """
         mimic = self._mimics.get(one.name, Mimic())
         other_mimic = self._other_mimics.get(other.name, Mimic())
-        if self._other_joint(mimic.leader) != other_mimic.leader:
+        if self._partner(mimic.leader) != other_mimic.leader:
             yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
             mimic = other_mimic = Mimic()
         mimics = mimic, other_mimic
@@ -229,9 +227,7 @@ def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:
                 raise AccordError(f"--map: the {robot} has no link or joint {name}")
 
 
-def fixed_in_one(
-    one: Tree, other: Tree, names: Mapping[str, str]
-) -> tuple[Tree, Tree, dict[str, str]]:
+def fix_both(one: Tree, other: Tree, names: Mapping[str, str]) -> tuple[Tree, Tree, dict[str, str]]:
     """Return two trees whose joints are fixed if they are fixed in one of them, and these joints.
 
     The joints are names in the second tree, by names in the first.

@@ -2,10 +2,10 @@
 
 Each difference comes with a change: a function that gives the first robot's tree the value of the
 second, by which pair_comparison.py measures the effect on accelerations. In order of use:
-`link_difference` (mass, centre, inertia), `joint_pose_differences` (kind, origin, axis, and zero:
-the pose at q = 0), `number_differences` (limits, damping and all other numbers of `Joint`, and
-mimic, which a tree does not have and which is read from the text). Names of quantities are in the
-JSON, and stay.
+`link_difference` (mass, centre, inertia), `pose_differences` of joints (kind, origin, axis, and
+zero: the pose at q = 0), `number_differences` (limits, damping and all other numbers of `Joint`,
+and mimic, which a tree does not have and which is read from the text). Names of quantities are in
+the JSON, and stay.
 """
 
 from __future__ import annotations
@@ -127,9 +127,7 @@ def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
     return difference(cause, pair.partner, change_link(pair.name, **new), values)
 
 
-def joint_pose_differences(
-    match: Match, allowed: float, size: float
-) -> Iterator[DifferenceAndChange]:
+def pose_differences(match: Match, allowed: float, size: float) -> Iterator[DifferenceAndChange]:
     """Yield the differences of two joints in kind, origin, axis and zero.
 
     Args:

@@ -107,12 +107,10 @@ def write_repaired(
     files = {i: read_source(sources[i]) for i in unfinished}
     while unfinished:
         texts = [repair(files[i], causes[i]) for i in unfinished]
-        changed = [
-            with_text(files[i], text.data) for i, text in zip(unfinished, texts, strict=True)
-        ]
-        examined = examine_all(changed, engines, options, done)
+        edited = [with_text(files[i], text.data) for i, text in zip(unfinished, texts, strict=True)]
+        examined = examine_all(edited, engines, options, done)
         next_round = list[int]()
-        for i, robot, text, file in zip(unfinished, examined, texts, changed, strict=True):
+        for i, robot, text, file in zip(unfinished, examined, texts, edited, strict=True):
             make_folder(targets[i].parent)
             with writing(targets[i], ".urdf") as draft:
                 draft.write_bytes(text.data)

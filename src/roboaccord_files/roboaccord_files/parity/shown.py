@@ -48,10 +48,9 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     for name, status in robot.status.items():
         rows = robot.rows["reading"][name]
         shipped = status_of(robot.levels.shipped[name])
-        cells = {column: cell(entry) for column, entry in rows.items()}
+        ours, mass, worst, error = (cell(rows[c]) for c in ("with ours", "mass", "worst", "error"))
         as_read = Text(status, COLOURS[status])
-        engine_cells = name, robot.settings, as_read, cells["with ours"], shipped
-        table.add_row(*engine_cells, cells["mass"], cells["worst"] or " ", cells["error"])
+        table.add_row(name, robot.settings, as_read, ours, shipped, mass, worst or " ", error)
     rules = rule_lines(robot)
     counts = Counter(finding.severity for finding in robot.findings)
     others = [f"{counts[k]} {k}{'s' if counts[k] > 1 else ''}" for k in COUNTED if counts[k]]

@@ -93,19 +93,17 @@ class InProcess:
         del self.pauses, self._fixture
         InProcess.server_count -= 1
 
-    def prepare_start(
-        self, coordinates: Coordinates, twist: Array, switches: Mapping[str, bool]
-    ) -> None:
+    def prepare_start(self, start: Coordinates, twist: Array, switches: Mapping[str, bool]) -> None:
         """Prepare the start of a robot with a free base: its joints, switches and twist (6,).
 
         Args:
-            coordinates: coordinates and rates of the joints (n,) each.
+            start: coordinates and rates of the joints (n,) each.
             twist: twist of the base, in its axes.
             switches: values of the switches, by name.
         """
         if switches:
             self.pauses.add(self.pauses.turn_all_off())
-            self.pauses.add(self._placing(coordinates))
+            self.pauses.add(self._placing(start))
             self.pauses.add(self.pauses.set_switches(switches))
         if twist.any():  # last: another iteration would stop the base again
             self.pauses.add(self.pauses.set_twist(lambda: self._base, twist))

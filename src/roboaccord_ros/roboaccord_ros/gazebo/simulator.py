@@ -54,7 +54,7 @@ class GazeboSimulator(Simulator):
         self, setup: Setup, version: str, contacts: str = "", world: str = "", physics: str = ""
     ) -> None:
         refuse_start(setup)
-        self.world, self._physics = World.of(setup, world), physics
+        self.world, self._physics = World.write(setup, world), physics
         super().__init__(setup.joints, setup.effort_limits, self.world.physics_step)
         self.version = f"{version} {physics}".rstrip()
         self._setup, self._is_level = setup, is_level(setup, contacts)
@@ -67,7 +67,8 @@ class GazeboSimulator(Simulator):
         self._odometry = setup.robot.gazebo.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None  # server of the run
-        self._spare: InProcess | None = None  # server for `_accelerate`, at any state
+        # Second server, for `_accelerate`: its state may be set without disturbing the run.
+        self._spare: InProcess | None = None
         self._pending: RobotState | None = None  # a state that the next step sets
         self._state_after = setup.initial  # state after the last step
         self._server_start = setup.initial  # state at which a new server puts the robot
@@ -187,15 +188,11 @@ class GazeboSimulator(Simulator):
         may_touch = self._setup.force_law is not None or self._setup.contact is not None
         if may_touch or self.unplaced:
             return None
-        _, qd, _, _ = self._spare_server().step(effort, 1, self._coordinates(state))
-        rates = np.array(qd[: len(self.joints)])
-        return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
-
-    def _spare_server(self) -> InProcess:
-        """Return a second server, whose state may be set without disturbing the run."""
         if self._spare is None:
             self._spare = self._make_server(self._setup.initial)
-        return self._spare
+        _, qd, _, _ = self._spare.step(effort, 1, self._coordinates(state))
+        rates = np.array(qd[: len(self.joints)])
+        return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
 
     def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
         """Return the joint coordinates and rates of a state in Gazebo, with those of a level base.

@@ -101,9 +101,7 @@ class LatestState:
         self._decode_joint_states = readable(self.source.topic_name, decode, itself)
         decode_odometry = finite_only(OdometryCodec().decode)
         self._decode_odometry = readable(self._base.topic_name, decode_odometry, itself)
-        self._switches = {
-            name: watch(node, robot, name + graph.SWITCH) for name in setup.initial.switches
-        }
+        self._switches = {n: watch(node, robot, n + graph.SWITCH) for n in setup.initial.switches}
 
     def take(self) -> RobotState:
         """Return the newest state; the same object as before if no message has come.

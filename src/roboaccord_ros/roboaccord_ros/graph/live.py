@@ -142,8 +142,7 @@ class LiveSteps:
         is_reset = state.time <= self.latest
         if is_reset:
             self._begin_run()
-        if not self._has_state:  # this node has missed the states before it
-            self._has_state = True
+        if not self._states:  # the first of a run; this node has missed those before it
             self.check.skipped += round(state.time / self._period)
         self._states.append(state)
         if len(self._states) > MAX_WAITING:
@@ -155,7 +154,7 @@ class LiveSteps:
 
         Args:
             until: time of the steady clock at which to stop [s].
-            lag: number of states that still wait afterwards.
+            lag: number of states that still wait afterwards, at least 1.
         """
         while len(self._states) > lag and time.monotonic() < until:
             before = self._with_switches(self._states.popleft())
@@ -179,7 +178,6 @@ class LiveSteps:
     def _begin_run(self) -> None:
         """Begin a run, with a new check."""
         self.check, self._switches = self._make_check(), SwitchLog(self._initial)
-        self._has_state: bool = False  # whether a state of this run has come
         self._states.clear()
 
     def _with_switches(self, state: RobotState) -> RobotState:

@@ -7,13 +7,12 @@ ends the process with its exit status (process.py).
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, NoReturn, Self, TypeVar
 
@@ -26,7 +25,6 @@ from roboaccord.scenario import explain
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph import process
-from roboaccord_ros.graph.peers import announce_preparing
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.spinning import POLL, Run, session, spin
 
@@ -63,15 +61,6 @@ class Shell:
 
     def report(self) -> None:
         """Write a report to stdout after success."""
-
-    @contextlib.contextmanager
-    def preparing(self) -> Iterator[None]:
-        """Let the run wait while this node compiles."""
-        announcement = announce_preparing(self.node, self.robot)
-        try:
-            yield
-        finally:
-            self.node.destroy_publisher(announcement)
 
     def every(self, period: float, callback: Callable[[], None]) -> None:
         """Call a function every `period` seconds of the steady clock; its errors end the run."""

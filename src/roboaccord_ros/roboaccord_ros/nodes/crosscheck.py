@@ -117,11 +117,6 @@ class CrosscheckShell(Shell):
         return cls(node, run=run, changes=values["set"], **arguments)
 
     @property
-    def check(self) -> StepCheck | None:
-        """The check of the run; None until all is compiled."""
-        return self._steps.check if self._steps else None
-
-    @property
     def verdict(self) -> Report | None:
         """The verdict so far; None until all is compiled."""
         if self._steps is None:
@@ -219,7 +214,7 @@ class CrosscheckShell(Shell):
     def _on_result(self, result: dict[str, Any]) -> None:
         """Note the number of events and the time of the last state, which the result states."""
         self._events_sent = result["events"]
-        self._end = result["steps"] * self._period if self.check else -1.0
+        self._end = result["steps"] * self._period if self._steps else -1.0
 
     def _on_state(self, steps: LiveSteps, state: RobotState | None) -> None:
         """Store a state; None comes with a message that has not completed one."""

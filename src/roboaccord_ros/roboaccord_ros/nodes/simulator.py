@@ -91,10 +91,8 @@ class SimulatorShell(Simulation):
         self._version, self._on_factor = simulator.version, options.on_factor
         kind, *shapes = options.transport.split(", ")  # shapes of contact follow in Gazebo
         transport = ", ".join([kind if options.lockstep else kind + graph.FREE, *shapes])
-        recorded = graph.RECORDER in options.peers
-        self.outlet = Outlet(
-            node, setup, options.engine, self._version, transport, recorded=recorded
-        )
+        record = graph.RECORDER in options.peers
+        self.outlet = Outlet(node, setup, options.engine, self._version, transport, recorded=record)
         self._start_time, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)

@@ -74,9 +74,7 @@ class RosLink:
         self._latest_state = LatestState(node, setup)
         self._scenario = watch(node, robot.name, graph.SCENARIO)  # whose messages are the facts
         self._last_facts: dict[str, Any] = {}  # of the run; empty until they have come
-        self._clients = {
-            name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
-        }
+        self._clients = {n: node.create_client(SetBool, f"{robot.name}/{n}/set") for n in switches}
 
     def wait(self) -> None:
         """Wait for a robot that receives all messages from now on.
