@@ -48,8 +48,7 @@ RobotArgument = Annotated[
     str, typer.Argument(metavar="FILE|FOLDER|ROBOT", autocompletion=complete_robot, help=ROBOT)
 ]
 MoreWords = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]", help=MORE),
+    list[str] | None, typer.Argument(metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]", help=MORE)
 ]
 Engines = Annotated[
     str,

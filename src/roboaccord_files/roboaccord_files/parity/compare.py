@@ -178,8 +178,7 @@ class ReadingOutcome:
     @property
     def agrees(self) -> bool:
         """Whether the engine reads the text as the reference does."""
-        finding = finding_of(self.worst, self.failure, self.refusal)
-        return finding.outcome is Outcome.WITHIN
+        return finding_of(self.worst, self.failure, self.refusal).outcome is Outcome.WITHIN
 
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:

@@ -127,6 +127,6 @@ def unique(paths: Iterable[str], full_name: Callable[[str], str]) -> dict[str, s
 
 def pose_in(element: ET.Element) -> Frame:
     """Return the pose in an element's <pose>, the identity if there is none."""
-    words = (element.findtext("pose") or "0 0 0 0 0 0").split()  # x, y, z, roll, pitch, yaw
-    numbers = [float(word) for word in words]
+    # x, y, z, roll, pitch, yaw
+    numbers = [float(word) for word in (element.findtext("pose") or "0 0 0 0 0 0").split()]
     return Frame(np.array(numbers[:3]), rpy_matrix(*numbers[3:]))

@@ -24,8 +24,7 @@ def lumped_links(tree: Tree, reading: Reading) -> dict[str, LinkProperties]:
     They are those of the reference's tree, with the links lumped that the reading has merged. Links
     that the reading lacks altogether are there, too.
     """
-    members_by_link = lumps(tree, reading)
-    return {name: lump(tree, name, members) for name, members in members_by_link.items()}
+    return {name: lump(tree, name, members) for name, members in lumps(tree, reading).items()}
 
 
 def lumps(tree: Tree, reading: Reading) -> dict[str, list[str]]:

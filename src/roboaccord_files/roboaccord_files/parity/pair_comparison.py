@@ -61,7 +61,6 @@ class Comparison:
     def __init__(
         self, one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
     ) -> None:
-        self._files = (one, other)
         self._names = names
         self._tolerance = tolerance
         self._same_format = one.form == other.form  # formats do not state the same quantities
@@ -140,8 +139,7 @@ class Comparison:
         both_have_mass = bool(pair.one.mass and pair.other.mass)
         if both_have_mass or self._base == "free" or match.above:
             return True
-        base_of_massive = self._bases[0 if pair.one.mass else 1]
-        return quantity == "mass" and base_of_massive == "free"
+        return quantity == "mass" and self._bases[0 if pair.one.mass else 1] == "free"
 
     def _number_differences(self, one: Joint, other: Joint) -> Iterator[DifferenceAndChange]:
         """Yield the differences of the numbers of a joint, and of what it mimics.
@@ -203,7 +201,7 @@ class Comparison:
         if max(distance / self._pairing.size, angle) > self._tolerance:
             moved = f"{distance:.4g} m and {np.degrees(angle):.4g} degrees"
             yield f"the root's frame is {moved} off in the second"
-        for file in self._files:
+        for file in (bench.file for bench in self._benches):
             if file.missing:
                 count, folder = len(file.missing), Path(file.missing[0]).parent
                 yield f"shapes of {file.path.name} are missing: {count} files, in {folder}"

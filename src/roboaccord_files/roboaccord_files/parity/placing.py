@@ -129,11 +129,9 @@ class Pairing:
 
     def _link_partners(self, match: Match) -> dict[str, str]:
         """Return the links of the other body by those of the first, by names, then by nearness."""
-        to_other = match.pose.inverse
-        mine = {n: self._single(0, n, pose) for n, pose in match.one.links.items()}
-        others = {
-            n: self._single(1, n, to_other.then(pose)) for n, pose in match.other.links.items()
-        }
+        inverse = match.pose.inverse
+        mine = {n: self._link(0, n, pose) for n, pose in match.one.links.items()}
+        others = {n: self._link(1, n, inverse.then(pose)) for n, pose in match.other.links.items()}
 
         def distance(name: str, partner: str) -> float:
             """Return how unlike two links are, in place and mass."""
@@ -146,7 +144,7 @@ class Pairing:
         partners = dict(nearest([*mine], [*others], distance, MAX_LINK_DISTANCE))
         return partners or {match.one.name: match.other.name}
 
-    def _single(self, robot: int, name: str, pose: Frame) -> LinkProperties:
+    def _link(self, robot: int, name: str, pose: Frame) -> LinkProperties:
         """Return the properties of one link of a robot in the frame in which it has a pose."""
         return in_frame(self._lump(robot, name, name), pose.inverse)
 
@@ -215,8 +213,8 @@ class Pairing:
         """Return SAME_JOINT_NAME or SAME_LINK_NAME if two bodies share such a name, else 0."""
         if self._other_name(one.moved_by) == other.moved_by:
             return SAME_JOINT_NAME
-        shares_link = any(self._other_name(name) in other.links for name in one.links)
-        return SAME_LINK_NAME if shares_link else 0.0
+        is_shared = any(self._other_name(name) in other.links for name in one.links)
+        return SAME_LINK_NAME if is_shared else 0.0
 
     def _distance(self, one: RigidBody, other: RigidBody, pose: Frame) -> float:
         """Return a measure of how unlike two bodies are, to rank pairs; below 0 for equal names."""
@@ -253,8 +251,8 @@ class Pairing:
         body, other_body = one.properties, other.properties
         centres = [VectorPair(body.centre, other_body.centre)] if body.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:
-            link = self._single(0, name, one.links[name])
-            other_link = self._single(1, name, other.links[name])
+            link = self._link(0, name, one.links[name])
+            other_link = self._link(1, name, other.links[name])
             centres.append(VectorPair(link.centre, other_link.centre))
         yield from marked_poses(match, pairings, centres, self.size)
 

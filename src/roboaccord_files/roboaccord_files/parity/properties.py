@@ -228,7 +228,7 @@ def _cause_of_link(
         are_equal = np.isclose(moments, moments[:, None], rtol=NUMBER_TOLERANCE, atol=0.0)
         u, _, v = np.linalg.svd(np.where(are_equal, expected_axes.T @ axes, 0.0))
         turn = expected_axes @ u @ v @ axes.T
-        cosine = (np.trace(turn) - 1.0) / 2.0  # of the angle of a rotation matrix
-        angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        # The cosine of the angle of a rotation follows from its trace, but for round-off.
+        angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         return _named("inertial rotated", angle=angle)
     return _named("inertia")

@@ -222,8 +222,7 @@ def _remarks(bench: Bench, outcome: ReadingOutcome, traps: list[Trap]) -> Iterat
     for trap in traps:
         if trap.cause in MISREAD_BY_ALL:
             yield trap.flaw
-    large = large_meshes(bench.file)
-    if large:
+    if large := large_meshes(bench.file):
         yield _remark("mesh scale", *large)
 
 

@@ -9,10 +9,10 @@ Gazebo.
 
 from __future__ import annotations
 
-import subprocess
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, SubprocessError, check_output
 
 from roboaccord.contract import AccordError, count_steps, did_you_mean
 from roboaccord.description import Tree, share
@@ -108,9 +108,7 @@ def gazebo_version() -> str:
     """Return the version of Gazebo Sim, or "unknown" without its command line tool."""
     command = ["gz", "sim", "--versions"]
     try:
-        printed = subprocess.check_output(
-            command, text=True, stderr=subprocess.DEVNULL, timeout=GZ_TIMEOUT
-        )
-    except (OSError, subprocess.SubprocessError):
+        printed = check_output(command, text=True, stderr=DEVNULL, timeout=GZ_TIMEOUT)
+    except (OSError, SubprocessError):
         return "unknown"
     return (printed.split() or ["unknown"])[0]

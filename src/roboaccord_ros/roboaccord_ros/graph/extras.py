@@ -69,7 +69,7 @@ class ExtraInputs:
         Nodes named `controller` count in any case: one in this process has no subscription.
         """
         listeners = {subscriber.node_name for subscriber in self._listeners()}
-        answering = listeners | {graph.UNKNOWN, graph.CONTROLLER}
+        answering = listeners | {graph.UNNAMED_NODE, graph.CONTROLLER}
         self._expected = []
         for name, subscription in self._sources.items():
             publishers = self._node.get_publishers_info_by_topic(subscription.topic_name)

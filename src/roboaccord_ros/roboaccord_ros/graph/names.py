@@ -59,7 +59,7 @@ PREPARING = "_preparing"  # hidden topic without messages; its publishers are no
 CONTROLLER = "controller"  # node that answers each state with efforts
 RECORDER = "recorder"  # node that a run waits for until its first state is on disk
 CROSSCHECK = "crosscheck"  # node that compares every state with the reference, so misses none
-UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw's name of a node whose name has not arrived yet
+UNNAMED_NODE = "_NODE_NAME_UNKNOWN_"  # rmw's name of a node whose name has not arrived yet
 
 # Qualities of service.
 # No message is lost: if a subscriber lags behind by more messages than the middleware stores, the

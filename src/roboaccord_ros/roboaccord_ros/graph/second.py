@@ -188,16 +188,17 @@ class SecondRobot:
 
     def _update_look(self) -> None:
         """Publish another look: at once for a new cause or start, else every FADE_PERIOD."""
-        companion, cause, old = self.companion, self.finder.cause, self._look or Look()
-        now, opacity, reset_count = old.time, old.opacity, old.reset_count
-        if companion:
+        old = self._look or Look()
+        new = replace(old, link="", since=0.0, line="")
+        if companion := self.companion:
             now, opacity, reset_count = companion.state.time, companion.opacity, companion.anew
-        line = cause.line() if cause else ""
-        is_urgent = (reset_count, line) != (old.reset_count, old.line)
-        is_faded = opacity != old.opacity and now >= old.time + FADE_PERIOD
+            new = replace(new, time=now, opacity=opacity, reset_count=reset_count)
+        if cause := self.finder.cause:
+            new = replace(new, link=cause.link, since=cause.since, line=cause.line())
+        is_urgent = (new.reset_count, new.line) != (old.reset_count, old.line)
+        is_faded = new.opacity != old.opacity and new.time >= old.time + FADE_PERIOD
         if is_urgent or is_faded:
-            link, since = (cause.link, cause.since) if cause else ("", 0.0)
-            self._publish_look(Look(now, opacity, reset_count, link, since, line))
+            self._publish_look(new)
 
     def _publish_look(self, look: Look) -> None:
         """Publish the description and diagnostics of a look."""

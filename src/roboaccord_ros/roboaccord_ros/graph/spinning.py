@@ -51,7 +51,8 @@ class Run:
         self.error: AccordError | None = None
         self.interrupt: Callable[[], None] = self.stop
         self.nodes: list[Node] = []
-        self._expected, self._over = expected, False
+        self._expected = expected
+        self._is_over = False
 
     def expect(self) -> None:
         """Wait for one more node."""
@@ -70,7 +71,7 @@ class Run:
 
     def stop(self) -> None:
         """End the spinning."""
-        self._over = True
+        self._is_over = True
         if not self.future.done():
             self.future.set_result(None)
 
@@ -79,7 +80,7 @@ class Run:
 
         def guarded(*arguments: P.args, **named: P.kwargs) -> T | None:
             """Call the callback, and end the run with an error of it."""
-            if self._over:
+            if self._is_over:
                 return None
             try:
                 return callback(*arguments, **named)
@@ -123,11 +124,9 @@ def session(
         context.try_shutdown()
 
 
-def quiet_node(name: str, context: Context, **options: Any) -> Node:
+def quiet_node(name: str, context: Context, **extra: Any) -> Node:
     """Make a node without parameter services and log topic."""
-    return Node(
-        name, context=context, enable_rosout=False, start_parameter_services=False, **options
-    )
+    return Node(name, context=context, enable_rosout=False, start_parameter_services=False, **extra)
 
 
 def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:

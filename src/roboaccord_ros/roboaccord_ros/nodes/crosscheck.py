@@ -97,11 +97,11 @@ class CrosscheckShell(Shell):
         self._early = deque[Callable[[], None]](maxlen=MAX_EARLY)
         self._steps: LiveSteps | None = None  # the periods; None until everything is compiled
         self._sources: list[Subscription] = []  # to be connected before the run may start
-        # Known once the result has come: time of the last state [s], number of events.
-        self._end, self._events_sent = math.inf, 0
+        self._end = math.inf  # time of the last state [s], once the result states it
+        self._events_sent = 0  # number of events, once the result states it
         self._events_received = 0
-        # Number of calls of `_on_timer` since the result, and whether `close` was called.
-        self._checks_since_result, self._is_closed = 0, False
+        self._checks_since_result = 0  # calls of `_on_timer` since the result
+        self._is_closed = False  # whether `close` was called
         self._error_sender = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
         self.subscribe(graph.SCENARIO, partial(read_scenario, robot, changes), self._on_scenario)
@@ -196,16 +196,19 @@ class CrosscheckShell(Shell):
             self._steps, self._prepared = self._prepared.result(), None
             self.node.destroy_publisher(self._preparing)
             while self._early:
-                self._early.popleft()()
+                handle_message = self._early.popleft()
+                handle_message()
         is_waiting = self._steps and self._sources
         if is_waiting and all(source.get_publisher_count() for source in self._sources):
             self._sources = []
             self.subscribe(graph.RESULT, partial(read_result, self._facts), self._on_result)
 
     def _on_vector(self, name: str, steps: LiveSteps, vector: tuple[float, Array]) -> None:
+        """Store a wrench, a twist or efforts, with the time of the state that they answer."""
         steps.add_vector(name, *vector)
 
     def _on_events(self, steps: LiveSteps, events: Sequence[Event]) -> None:
+        """Count and store events."""
         self._events_received += len(events)
         steps.add_events(events)
         if self.second:
@@ -245,6 +248,7 @@ class CrosscheckShell(Shell):
                 self.second.add_step(step)
 
     def _publish_errors(self, errors: Sequence[RobotState]) -> None:
+        """Publish errors of the prediction, as states."""
         for error in errors:
             self._error_sender.send(self._error_codec.encode(error))
 
@@ -264,8 +268,8 @@ class CrosscheckShell(Shell):
         verdict = self.verdict
         if verdict is None or self._steps is None or self._steps.latest < 0.0:
             return
-        latest, causes = self._steps.latest, self.second is not None
-        self._verdicts.send(verdict, latest, final=self._is_closed, cause_follows=causes)
+        latest, has_second = self._steps.latest, self.second is not None
+        self._verdicts.send(verdict, latest, final=self._is_closed, cause_follows=has_second)
         if self.second:
             self.second.repeat_look()
 

@@ -45,11 +45,12 @@ def set_numbers(message: Any, numbers: Array) -> None:
 def entity_state(state: RobotState) -> msg.EntityState:
     """Return pose and twist in the world as a message; the accelerations are unknown, so NaN."""
     rotation, message = quaternion_matrix(state.orientation), msg.EntityState()
-    message.header.frame_id, stamp = WORLD_FRAME, message.header.stamp
+    message.header.frame_id = WORLD_FRAME
+    stamp = message.header.stamp
     stamp.sec, stamp.nanosec = divmod(round(state.time * NANOSECONDS), NANOSECONDS)
     set_numbers(message.pose.position, state.position)
     set_numbers(message.pose.orientation, state.orientation)
-    for k, name in enumerate(("linear", "angular")):
+    for k, name in enumerate(("linear", "angular")):  # the halves of a twist (6,)
         set_numbers(getattr(message.twist, name), rotation @ state.twist[3 * k : 3 * k + 3])
         set_numbers(getattr(message.acceleration, name), np.full(3, math.nan))
     return message

@@ -27,9 +27,7 @@ class FrameLog:
             (/tf_static) are written, too, before the first others.
     """
 
-    def __init__(
-        self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str = ""
-    ) -> None:
+    def __init__(self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str) -> None:
         self._inlet, self._write = Inlet(setup.joints), write
         self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
         self._static = self._transforms.static() if prefix else b""

@@ -69,7 +69,8 @@ class RecorderShell(Shell):
         super().__init__(node, robot, run)
         if path.exists():
             raise AccordError(f"{path} exists already; choose another name for the bag")
-        self._path, self._stack, self._ledger = path, contextlib.ExitStack(), Ledger(0)
+        self._path, self._stack = path, contextlib.ExitStack()
+        self._ledger = Ledger(0)  # another one once the control period is known
         self._bag: bags.BagWriter | None = None
         self._subscriptions: dict[str, Subscription] = {}  # of the topics in STAMPED
         self._other_subscriptions: dict[str, Subscription] = {}
@@ -234,7 +235,8 @@ class RecorderShell(Shell):
 
     def _on_timer(self) -> None:
         """End the recording, or give it up, when no more messages come; called every POLL."""
-        is_quiet, self._last_count = self._count == self._last_count, self._count
+        is_quiet = self._count == self._last_count  # no message has come since the last call
+        self._last_count = self._count
         has_result, has_gone = self._end >= 0, self._has_simulator_gone()
         # Count the time for which it has waited for the last messages.
         is_waiting = self._is_interrupted or has_result or has_gone

@@ -166,8 +166,7 @@ class StandardServices:
             raise RefusedError(f"the base of {self._robot} does not travel", UNSUPPORTED)
         is_at_start = self._pacing.is_at_start
         advice = "" if is_at_start else "a robot is placed at a run's start: stop it first"
-        reason = self._pacing.unready or advice
-        if reason:
+        if reason := self._pacing.unready or advice:
             raise RefusedError(reason, WRONG_STATE)
         start = entities.requested_start(self._base, self._simulation.stepper.state, request)
         self._run.guard(self._pacing.restart)(start)
