@@ -32,6 +32,7 @@ NOT_JUDGED = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)
 # Number of states, of all that are drawn, in which mass matrices and gravity forces are compared. A
 # matrix has n^2 numbers, so few states will do.
 STATICS_STATES = 10
+
 # Errors allowed; eps = 2.2e-16 is the relative round-off of a number.
 # Relative; a smaller error is no difference. It is half of the digits, sqrt(eps) = 1.5e-8, so that
 # a number written with six digits differs from the exact one.
@@ -41,7 +42,7 @@ TOLERANCE = 1e-8
 ROUND_OFF_PER_CONDITION = 10.0 * float(np.finfo(float).eps)
 # rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
 ANGLE_ERROR = 1e-8
-# Multiple of the effect of ANGLE_ERROR that is allowed, for errors of several angles add up.
+# Multiple of the effect of ANGLE_ERROR that is allowed.
 ANGLE_ERROR_MARGIN = 10.0
 # Fraction of the inertia m L^2; its round-off: 500 eps, for some 100 sums.
 INERTIA_ROUND_OFF = 1e-13
@@ -98,7 +99,7 @@ class ReferenceReading:
         return GRAVITY * self.reading.mass * max(arms)
 
     def _error_by_rounding(self) -> float:
-        """Return the relative change of accelerations if joints turn by ANGLE_ERROR, in excess."""
+        """Return the error of accelerations by joints turned by ANGLE_ERROR, times the margin."""
         rng = np.random.default_rng(0)
         turns = [rpy_matrix(*rng.uniform(-ANGLE_ERROR, ANGLE_ERROR, 3)) for _ in self.tree.joints]
         turned_joints = zip(self.tree.joints, turns, strict=True)

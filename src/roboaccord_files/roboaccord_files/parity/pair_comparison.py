@@ -67,7 +67,8 @@ class Comparison:
         # Joints by each quantity that one of the two formats cannot state.
         self._unstated = dict[str, dict[str, None]]()
         self._benches = Bench(one, seed=seed), Bench(other, seed=seed)
-        # Two trees with the same moving joints, and their bodies matched.
+        # Two trees with the same moving joints (`_fixed`: joints that move in one robot alone, which
+        # are fixed in both trees), and their bodies matched.
         one_tree, other_tree = (bench.tree for bench in self._benches)
         check_names(names, one_tree, other_tree)
         first, second, self._fixed = fix_both(one_tree, other_tree, names)

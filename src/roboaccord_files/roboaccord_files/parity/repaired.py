@@ -32,7 +32,7 @@ from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.trap import Trap
 from roboaccord_files.rules.find import rule_of
 
-# Traps that are repaired even if no engine reads them differently, for other readers might.
+# Traps that are repaired even if no engine reads them wrongly.
 ALWAYS_REPAIRED = {"number blanks", "axis length"}
 
 

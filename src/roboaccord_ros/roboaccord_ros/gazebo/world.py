@@ -98,7 +98,7 @@ def refuse_start(setup: Setup) -> None:
         not_free = "in Gazebo a base that is held cannot start so"
         raise AccordError(f"scenario {name} has initial.twist; {not_free}")
     is_turned = any((initial.roll, initial.pitch, initial.yaw))
-    # A tree with a frame has a ball inside a model that carries it.
+    # A second tree, whose root is `frame`, is a ball inside a model that carries it.
     if is_turned and Tree.parse(expand_for_gazebo(setup)).frame:
         turns = f"scenario {name} turns the ball at the start; Gazebo would turn what carries it"
         raise AccordError(f"{turns}, too: leave out initial.roll, pitch and yaw")

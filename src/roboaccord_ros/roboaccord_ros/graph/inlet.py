@@ -45,7 +45,7 @@ class Inlet:
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
-        # Of the last joint states: what encoders show that are off (`RobotState.encoders`).
+        # What failed encoders report in the last joint states (`RobotState.encoders`).
         self._encoders: tuple[tuple[int, float, float], ...] = ()
 
     def take_odometry(self, data: bytes) -> RobotState | None:
@@ -76,8 +76,9 @@ class Inlet:
         base, joints = self._base, self._joints
         if base is None or joints is None or base[0] != joints[0]:
             return None
-        self._base = self._joints = None  # both are in the order of RobotState
+        self._base = self._joints = None
         self._last_time = joints[0]
+        # Both halves are in the order of RobotState: time and joints, then the base without time.
         return RobotState(*joints, *base[1:], self.switches, self._encoders)
 
 
