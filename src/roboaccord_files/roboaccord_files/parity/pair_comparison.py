@@ -67,7 +67,7 @@ class Comparison:
         # Joints by each quantity that one of the two formats cannot state.
         self._unstated = dict[str, dict[str, None]]()
         self._benches = Bench(one, seed=seed), Bench(other, seed=seed)
-        # Two trees with the same moving joints (`_fixed`: joints that move in one robot alone, which
+        # Two trees with the same moving joints (`_fixed`: those that move in one robot alone, and
         # are fixed in both trees), and their bodies matched.
         one_tree, other_tree = (bench.tree for bench in self._benches)
         check_names(names, one_tree, other_tree)
