@@ -42,8 +42,10 @@ class Outlet:
         self, node: Node, setup: Setup, engine: str, version: str, transport: str, *,
         recorded: bool = False,
     ) -> None:  # fmt: skip
+        self._node = node
         self._robot = robot = setup.robot.name
-        # Announced as a hash, and published with the result: so nobody else can send a result.
+        # The key is announced as a hash (the seal), and published with the result, so that nobody
+        # else can send a result.
         self._key = secrets.token_hex()
         announced = json.loads(bag.facts(setup, engine, version, transport))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
@@ -62,7 +64,6 @@ class Outlet:
         self._switch_values: dict[str, bool] = {}  # last published value of each switch
         self._transforms = TransformOutlet(node, setup)
         self._switch_senders = {n: advertise(n + graph.SWITCH) for n in setup.initial.switches}
-        self._node = node
 
     def missing(self, peers: Sequence[str], *, answered: bool = False) -> str:
         """Return the first node that may still miss a message, or "".

@@ -90,9 +90,9 @@ def requested_start(base: FixedBase, state: RobotState, request: Any) -> RobotSt
     requested = replace(state, position=position, orientation=orientation / norm)
     rotation, height = quaternion_matrix(requested.orientation), float(state.position[2])
     rates = np.concatenate([linear, angular @ rotation])[list(base.axes)]
-    # The motion of the base that is nearest to the request: position, orientation, twist.
-    motion = base.read(base.pose(requested), rates, height)
-    nearest = replace(state, position=motion[0], orientation=motion[1], twist=motion[2])
+    # The motion of the base that is nearest to the request.
+    near_position, near_orientation, near_twist = base.read(base.pose(requested), rates, height)
+    nearest = replace(state, position=near_position, orientation=near_orientation, twist=near_twist)
     turned = 1.0 - abs(nearest.orientation @ orientation)  # 0 for the same orientation
     if max(*abs(nearest.position - position), turned) > ROUNDING:
         raise RefusedError(f"the base stays level, at z = {height:g} m", INVALID_POSE)

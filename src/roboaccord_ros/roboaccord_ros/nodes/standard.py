@@ -3,7 +3,8 @@
 What versions 2.0 and 2.1 of the standard share is offered, by the functions of Pacing that
 `sim/reset` and `sim/pause` call, too. A step is one control period and waits for its command. The
 robot is placed while a run is stopped or paused at its start: the run then begins there, as after a
-reset, so that controller, bag and cross-check have one history.
+reset, so that controller, bag and cross-check have one history. `run.guard` makes a call whose
+errors end the run.
 
 Requests, codes and features are those of the package's .srv, .msg and .action files; FEATURES lists
 what is offered. test_standard calls each service.

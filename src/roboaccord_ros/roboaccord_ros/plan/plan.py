@@ -150,6 +150,7 @@ def _bag(request: Request, sim: str) -> str:
     bag = default if record.lower() == "true" else Path(record)
     if bag.exists():
         raise AccordError(f"{bag} exists already; choose another name for the bag")
+    # The folder in which the bag, or the folders above it, are to be made.
     parent = next(folder for folder in bag.absolute().parents if folder.exists())
     if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
         raise AccordError(f"no bag can be written into {parent}; see record:=FOLDER, record:=false")

@@ -54,6 +54,7 @@ class Request:
         return cls(texts)
 
     def __getitem__(self, name: str) -> str:
+        """Return the text of an argument."""
         return self.texts[name]
 
     def is_on(self, name: str, auto: bool = False) -> bool:
