@@ -101,8 +101,8 @@ class Pacing:
         self._topic = simulation.node.resolve_topic_name(f"{simulation.robot}/{graph.EFFORTS}")
         # Time [s] and efforts (n,) from the controller in this process, for `_step_batch`.
         self._direct_answer: tuple[float, Array] | None = None
-        # Whether `_step_batch` is running, and the same with its errors ending the run.
-        self._is_in_batch, self._guarded_batch = False, simulation.run.guard(self._step_batch)
+        self._is_in_batch = False  # whether `_step_batch` is running
+        self._guarded_batch = simulation.run.guard(self._step_batch)  # its errors end the run
         if not options.shared_process:
             simulation.subscribe(
                 graph.EFFORTS, command_reader(setup.joints), self._on_command,

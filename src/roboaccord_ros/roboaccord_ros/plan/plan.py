@@ -158,9 +158,8 @@ def _bag(request: Request, sim: str) -> str:
 
 
 def _summary(
-    request: Request, choice: Choice, windows: Windows, pace: float, bag: str, *,
-    shows_reference: bool,
-) -> str:  # fmt: skip
+    request: Request, choice: Choice, windows: Windows, pace: float, bag: str, shows_reference: bool
+) -> str:
     """Return in one line what runs, how, where it can be seen, and where the bag is."""
     setup = request.setup
     reason = f" ({choice.reason})" if choice.reason else ""
