@@ -167,6 +167,7 @@ class GazeboSimulator(Simulator):
         before = self.state()
         commanded = {**before.switches, **command.switches}
         changes = {n: bool(on) for n, on in commanded.items() if before.switches[n] is not bool(on)}
+        # Switches that are turned off come first, as the server changes them.
         for name, on in sorted(changes.items(), key=lambda item: item[1]):
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")
             self._events.append(Event(before.time, kind, name))
