@@ -62,6 +62,7 @@ PARITY = Modes(_modes, OPTIONS)
 # Environment in which new processes interpret kernels: a short job is finished before numba, which
 # compiles them, is loaded.
 INTERPRETED = {DISABLED: "1"}
+Tell = Callable[[str], None]  # a function that shows the user a line
 
 
 @PARITY.guard
@@ -131,7 +132,7 @@ def description_of(
     what: str | Path | UrdfFile | Sequence[Source],
     packages: Mapping[str, Path],
     arguments: Mapping[str, str],
-    tell: Callable[[str], None],
+    tell: Tell,
 ) -> UrdfFile:
     """Return the description of one of two robots to compare.
 
@@ -167,7 +168,7 @@ def compare_pair(
     raise AccordError(result if isinstance(result, str) else result.reason)
 
 
-def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:
+def choose_readers(names: Sequence[str], tell: Tell) -> dict[str, str]:
     """Return the versions of the named engines, or of all that are installed if none is named.
 
     Raises:
@@ -188,10 +189,7 @@ def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[st
 
 
 def files_of(
-    what: str,
-    packages: Mapping[str, Path],
-    arguments: Mapping[str, str],
-    tell: Callable[[str], None],
+    what: str, packages: Mapping[str, Path], arguments: Mapping[str, str], tell: Tell
 ) -> Sequence[Source]:
     """Return the robots that `what` names: a file, all files of a folder, or an installed robot."""
     path = Path(what)

@@ -23,7 +23,7 @@ from roboaccord_files.parity.rigid_bodies import Line, RigidBody
 
 # Relative to the robot's size, or to 1; a shorter vector has no reliable direction. The rounding of
 # numbers to six digits turns the direction of a vector of this length by 1e-3 rad at most.
-MIN_RELATIVE_LENGTH = 1e-3
+MIN_LENGTH = 1e-3
 # Cosine of 177.4 degrees; an axis beyond this angle is reversed, and not tilted. Axes of files are
 # rounded to six digits, so any angle from 90.1 to 179.9 degrees would do.
 REVERSED_COSINE = -0.999
@@ -174,7 +174,7 @@ def _marks(
         directions.append(VectorPair(foot_point - centre.one, other_foot - centre.other))
     for end, start in combinations(points[:MAX_JOINED_POINTS], 2):
         directions.append(VectorPair(end.one - start.one, end.other - start.other))
-    shortest = MIN_RELATIVE_LENGTH * size
+    shortest = MIN_LENGTH * size
     return points, [pair for pair in directions if min(map(np.linalg.norm, pair)) > shortest]
 
 
@@ -186,7 +186,7 @@ def foot(line: Line, other: Line) -> Array:
     cosine, offset = float(line.direction @ other.direction), other.point - line.point
     sine_squared = 1.0 - cosine * cosine
     along = line.direction @ offset
-    if sine_squared >= MIN_RELATIVE_LENGTH**2:
+    if sine_squared >= MIN_LENGTH**2:
         along = (along - cosine * (other.direction @ offset)) / sine_squared
     return np.asarray(line.point + line.direction * along)
 
@@ -197,8 +197,7 @@ def triad(one: Array, other: Array) -> Array | None:
     None if the two vectors are parallel within rounding.
     """
     normal = np.cross(one, other)
-    lengths = np.linalg.norm(one) * np.linalg.norm(other)
-    if np.linalg.norm(normal) < MIN_RELATIVE_LENGTH * lengths:
+    if np.linalg.norm(normal) < MIN_LENGTH * np.linalg.norm(one) * np.linalg.norm(other):
         return None
     axes = one, np.cross(normal, one), normal
     return np.column_stack([axis / np.linalg.norm(axis) for axis in axes])

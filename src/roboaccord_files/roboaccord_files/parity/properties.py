@@ -2,13 +2,13 @@
 
 `by_property` takes an engine's reading that differs from the reference, the analytical model of the
 same text. For each link or joint that differs, the reference is given the property as the engine
-has read it (`_with_read_values`): if the readings then agree, the property is proven to be the
+has read it (`_as_read`): if the readings then agree, the property is proven to be the
 cause. `_cause_of_link` and `_cause_of_joint` find its name, such as "axis flipped"; words.py has
 the advice on it (cure). A trap, text that readers interpret differently (ablation.py), names the
 cause where it is known to lead to just this difference.
 
 Names of causes are keys of `counts` in the JSON. A new property must also be handed over in
-`_with_read_values`.
+`_as_read`.
 """
 
 from __future__ import annotations
@@ -102,8 +102,7 @@ def _error_with(reference: ReferenceReading, reading: Reading, names: list[str])
     """
     tree = reference.tree
     for name in names:
-        members = lumps(reference.tree, reading).get(name, ())
-        tree = _with_read_values(tree, reading, name, members)
+        tree = _as_read(tree, reading, name, lumps(reference.tree, reading).get(name, ()))
     try:
         changed = ReferenceReading(tree, reference.question, reference.rounded)
     except AccordError:
@@ -111,7 +110,7 @@ def _error_with(reference: ReferenceReading, reading: Reading, names: list[str])
     return compare(changed, reading)[0].finite
 
 
-def _with_read_values(tree: Tree, reading: Reading, name: str, members: Sequence[str]) -> Tree:
+def _as_read(tree: Tree, reading: Reading, name: str, members: Sequence[str]) -> Tree:
     """Return a tree in which the link or joint of a name is as the engine has read it.
 
     Args:

@@ -185,8 +185,7 @@ def _link(name: str, element: ET.Element | None) -> Link:
         return Link(name, 1.0, np.zeros(3), np.eye(3))
     centre, turn = pose_in(inertial)
     moments = [
-        float(inertial.findtext(f"inertia/{key}", "1" if key[1] == key[2] else "0"))
-        for key in MOMENTS
+        float(inertial.findtext(f"inertia/{k}", "1" if k[1] == k[2] else "0")) for k in MOMENTS
     ]
     inertia = turn @ symmetric(moments) @ turn.T
     return Link(name, float(inertial.findtext("mass", "1")), centre, inertia)

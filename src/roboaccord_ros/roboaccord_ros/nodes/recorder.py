@@ -207,14 +207,12 @@ class RecorderShell(Shell):
 
     def _finish(self, *, is_late: bool = False) -> None:
         """End, once, when a live cross-check has finished or is late."""
-        if self._is_over and not self._is_done and (is_late or not self._is_cross_checked()):
+        # A live cross-check publishes errors until it has finished.
+        errors = self._other_subscriptions[f"{self.robot}/{graph.ERROR}"]
+        may_end = is_late or not errors.get_publisher_count()
+        if self._is_over and not self._is_done and may_end:
             self._is_done = True
             self.run.done()
-
-    def _is_cross_checked(self) -> bool:
-        """Return whether a live cross-check still reports."""
-        errors = self._other_subscriptions[f"{self.robot}/{graph.ERROR}"]
-        return bool(errors.get_publisher_count())
 
     def _read_result(self, data: bytes) -> tuple[dict[str, Any], bytes]:
         """Return a result with its bytes."""

@@ -47,8 +47,6 @@ _log = logging.getLogger(__name__)
 QUIET_TIME = 0.3
 # Parameters that are fields of Options.
 OPTIONS = "engine lockstep pace duration timeout start_timeout peers transport".split()
-# A function that makes the simulator of a setup in an engine.
-MakeSimulator = Callable[[Setup, str], Simulator]
 
 
 class SimulatorShell(Simulation):
@@ -66,7 +64,7 @@ class SimulatorShell(Simulation):
     """
 
     name = "simulator"
-    make: ClassVar[MakeSimulator] = staticmethod(make_simulator)
+    make: ClassVar[Callable[[Setup, str], Simulator]] = staticmethod(make_simulator)
     controller: ControllerShell | None = None
     window: Window | None = None
 

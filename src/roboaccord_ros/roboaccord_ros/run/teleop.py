@@ -109,9 +109,7 @@ class RosLink:
                 return f"no node offers {client.service_name}"
         return ""
 
-    def exchange(
-        self, target: Target | None, switches: dict[str, bool], seconds: float
-    ) -> RobotState:
+    def drive(self, target: Target | None, switches: dict[str, bool], seconds: float) -> RobotState:
         """Send a target and switches, wait for some time, and return the newest state."""
         if target is not None:
             self._send(target)
