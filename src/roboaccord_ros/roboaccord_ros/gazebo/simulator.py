@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract import NO_SWITCHES, Acceleration, AccordError, Command, Event, Fault
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Acceleration, AccordError, Array, Command, Event, Fault, RobotState
 from roboaccord.gazebo import LEVEL, base_in_gazebo, expand_for_gazebo, is_level, print_sdf
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
@@ -163,7 +162,7 @@ class GazeboSimulator(Simulator):
         """
         starts_free = self._pending is not None and bool(self.unplaced)
         if not (self._setup.initial.switches or starts_free):
-            return NO_SWITCHES
+            return {}
         before = self.state()
         commanded = {**before.switches, **command.switches}
         changes = {n: bool(on) for n, on in commanded.items() if before.switches[n] is not bool(on)}

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from roboaccord.contract import AccordError
-from roboaccord.numerics.machine import environment, private_folder
+from roboaccord.numerics import environment, private_folder
 
 from roboaccord_ros.run.claim import claim
 
