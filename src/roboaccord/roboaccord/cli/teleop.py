@@ -43,9 +43,7 @@ MESSAGE_RATE = 20.0
 class RosLink(Protocol):
     """Connection to a robot that runs elsewhere."""
 
-    def exchange(
-        self, target: Target | None, switches: dict[str, bool], seconds: float
-    ) -> RobotState:
+    def drive(self, target: Target | None, switches: dict[str, bool], seconds: float) -> RobotState:
         """Send a target and switches, wait for `seconds`, and return the last state received."""
 
     def fail(self, fault: Fault) -> None:
@@ -131,10 +129,10 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
             target = keyboard.target(state)
             for fault in keyboard.faults(state):
                 link.fail(fault)
-            state = link.exchange(target, dict(keyboard.switches(state)), 1.0 / MESSAGE_RATE)
+            state = link.drive(target, dict(keyboard.switches(state)), 1.0 / MESSAGE_RATE)
             screen.show(state, math.nan)
         keyboard.stop()
-        link.exchange(keyboard.target(state), {}, 1.0 / MESSAGE_RATE)
+        link.drive(keyboard.target(state), {}, 1.0 / MESSAGE_RATE)
         engine = link.engine()
     wall_time = time.monotonic() - start_time
     data: dict[str, Json] = {"robot": setup.robot.name, "engine": engine, "wall_time": wall_time}

@@ -63,8 +63,7 @@ class MergedBody:
         """
         self.mass += mass
         self._moment = self._moment + mass * centre
-        about_origin = (centre @ centre) * np.eye(3) - np.outer(centre, centre)  # of 1 kg [m^2]
-        self.inertia = self.inertia + inertia + mass * about_origin
+        self.inertia = self.inertia + inertia + mass * point_inertia(centre)
 
     def row(self) -> Array:
         """Return the body's row for the kernels (BODY_COLUMNS,), in the columns of bodies.py.
@@ -100,6 +99,11 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
         merged[body].links[name] = link.mass
         merged[body].add(link.mass, centre, rotation @ link.inertia @ rotation.T)
     return merged
+
+
+def point_inertia(centre: Array) -> Array:
+    """Return the inertia (3, 3) [m^2] about the origin of a unit point mass at a point (3,)."""
+    return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 
 
 @lru_cache(maxsize=256)  # searches for causes make hundreds of trees with the same axes

@@ -7,6 +7,7 @@ from .jit import kernel as kernel
 from .jit import seen_compiling as seen_compiling
 from .lemke import SOLVED as SOLVED
 from .lemke import solve_by_lemke as solve_by_lemke
+from .machine import environment as environment
 from .machine import private_folder as private_folder
 from .machine import python as python
 from .newton import central_slope as central_slope

@@ -21,7 +21,7 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
@@ -115,6 +115,19 @@ def end_with(parent: int, number: int = signal.SIGKILL) -> None:
 def python(*words: str) -> list[str]:
     """Return the command line of a Python process: `words` are `-m` or `-c` and what follows."""
     return [sys.executable, "-P", *words]
+
+
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables in a `with` block, and restore or remove them at its end."""
+    before = {name: os.environ[name] for name in values if name in os.environ}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name in values:
+            os.environ.pop(name, None)
+        os.environ.update(before)
 
 
 @contextmanager
