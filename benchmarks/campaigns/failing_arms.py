@@ -27,7 +27,7 @@ from roboaccord_studies.packbot.detection.detected import Watcher, detections
 from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.unknowns import Draw, with_friction
+from roboaccord_studies.packbot.identification.drawn_arm import Draw, with_friction
 
 # s from target to target, and of motion in them: the slowest joint, at 0.5 rad/s, turns by 2.7 rad
 # in them.

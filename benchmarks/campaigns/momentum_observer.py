@@ -54,7 +54,7 @@ class MomentumObserver:
             self._time = self._begun = time
             self._touching.update(time, q, qd)
             self._noise.update(q, qd, 0.0)
-            self._balance.start_at(q)
+            self._balance.angles = q
             self._last = qd
             return ()
         period, self._time = time - self._time, time

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from roboaccord import report
@@ -65,8 +65,7 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **style
     axes.plot([], [], color=colour, label=label, path_effects=rim)
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnSolid:
+class DrawnSolid(NamedTuple):
     """A convex solid: vertices (v, 3), faces counter-clockwise from outside, colour #rrggbb."""
 
     vertices: Array
@@ -133,8 +132,7 @@ def draw_ball(axes: Axes, radius: float) -> None:
             axes.plot(*np.where(drawn, [x, y], np.nan), color=colour, lw=0.5)
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """A curve: its names in the legend and in the table, its points, colour and line style."""
 
     label: str

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from monkeybot.gaits.gait import evaluate, wrap
@@ -45,8 +45,7 @@ HALVINGS = 4  # of a step along a course, before the gait counts as lost: a sixt
 IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # derivative of x in P(x) - x; the rise has none
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """The robot of a gait, and the gait's controls.
 
     Args:
@@ -66,7 +65,6 @@ class Setting:
 
 
 RADIUS = "spectral radius, at that period and torque"
-Radius = Annotated[float, Quantity("1", RADIUS, form=".4f")]
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ class Step:
     signs: tuple[float, float]
 
     @property
-    def radius(self) -> Radius:
+    def radius(self) -> Annotated[float, Quantity("1", RADIUS, form=".4f")]:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(np.linalg.eigvals(self.slope[:4, :4])).max())
 

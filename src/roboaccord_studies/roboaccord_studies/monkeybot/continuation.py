@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -223,8 +223,7 @@ def value_of(parameters: MonkeyBotParameters, name: str) -> float:
 Log = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Branch:
+class Branch(NamedTuple):
     """A part of a family: its orbits in order, and why it ends at the first and the last one."""
 
     points: list[Point]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from monkeybot.gaits.gait import Gait
 from monkeybot.model.events import VERTICAL, level, linear
@@ -23,8 +23,7 @@ from monkeybot.model.hybrid import Phase, Then
 from roboaccord.contract import AccordError
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of gait: a family that is made from a few numbers.
 
     Args:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from monkeybot.gaits.gait import Gait, evaluate, wrap
@@ -44,7 +44,7 @@ LONGEST_STEP = 0.2
 MAX_RESIDUAL, TARGET_RESIDUAL = 1e-9, 1e-12
 # Step of the finite differences in the search: FINE / 1e-6 = 1e-7 by round-off, which only slows
 # Newton's method.
-SMALL = 1e-6
+DIFFERENCE_STEP = 1e-6
 ROUND_OFF = 1e-12  # s: a phase with less time left has ended: times of some s have 1e-15
 # s: motion away from a turning point before the search of the next one: a millionth of a cycle.
 INSTANT = 1e-6
@@ -135,8 +135,10 @@ def find_orbit(
         AccordError: if none is found.
     """
     unknowns = np.concatenate([start, [controls[name] for name in kind.solved]])
-    closing, norm = Closing(kind, parameters, controls, rise), math.inf
-    for root, residual in closing.newton(unknowns, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+    closing = Closing(kind, parameters, controls, rise)
+    norm = math.inf
+    path = closing.newton(unknowns, DIFFERENCE_STEP, longest=LONGEST_STEP, steps=NEWTON_STEPS)
+    for root, residual in path:
         new_norm = float(np.linalg.norm(residual))
         if norm < MAX_RESIDUAL and not new_norm < norm:
             break
@@ -198,8 +200,7 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     return work
 
 
-@dataclass(frozen=True)
-class Closing:
+class Closing(NamedTuple):
     """The conditions for a gait to repeat: P(x) = x, and the wanted rise of a cycle.
 
     Args:
@@ -241,7 +242,7 @@ class Closing:
         """
 
         def residual(z: Array) -> Array:
-            return replace(self, controls=self.controls_at(z)).residual(z[:4])
+            return self._replace(controls=self.controls_at(z)).residual(z[:4])
 
         slope = partial(central_slope, residual, steps=step)
         return newton_steps(residual, slope, z, longest=longest, steps=steps)

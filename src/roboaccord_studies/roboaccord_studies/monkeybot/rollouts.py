@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVarTuple
 
 import numpy as np
@@ -45,8 +44,7 @@ SURVIVAL_DISTANCE = np.array([0.2, 0.2, 1.0, 1.0])
 Ts = TypeVarTuple("Ts")
 
 
-@dataclass(frozen=True)
-class Feedback:
+class Feedback(NamedTuple):
     """A law that changes the times of a gait by the state at the beginning of a cycle.
 
     Args:
@@ -59,8 +57,7 @@ class Feedback:
     sample: float = 0.0
 
 
-@dataclass(frozen=True)
-class Walks:
+class Walks(NamedTuple):
     """The results of k walks.
 
     Args:
@@ -136,8 +133,8 @@ def run_walks(
             done(len(walks.cycles))
 
     pieces = run_pieces(function, calls, threads=True, done=count)
-    names = vars(pieces[0])
-    return Walks(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
+    fields = zip(*pieces, strict=True)  # each field of all pieces
+    return Walks(*(np.concatenate(values) for values in fields))
 
 
 class RepeatedGait(NamedTuple):

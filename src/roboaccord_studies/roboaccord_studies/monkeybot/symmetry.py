@@ -16,7 +16,7 @@ SAMPLES may be changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from monkeybot.gaits.gait import wrap
@@ -33,8 +33,7 @@ from roboaccord_studies.monkeybot.orbits import FINE, Orbit
 SAMPLES = 200
 
 
-@dataclass(frozen=True)
-class Asymmetry:
+class Asymmetry(NamedTuple):
     """How far a gait is from symmetric; of several swings, the largest value.
 
     Args:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -42,8 +41,7 @@ HEAD = """\
 """
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(NamedTuple):
     """A link as a rigid body of convex hulls of one density; all lengths in the link's frame.
 
     Args:

@@ -36,6 +36,9 @@ AVERAGING_TIME = 1.0  # s; time at the end of a run over which slips are average
 SETTLING_TIME = 0.5  # s; time straight ahead at full speed, before the turn
 TURNING_TIME = 2.0  # s; shortest time of the turn before AVERAGING_TIME
 NO_SLIP = 1e-12  # m/s; smallest slip by which is divided, below what moves anything
+# How two fields of Cell are printed: unit, explanation, heading, format, and unit shown.
+OFFSET = Quantity("m", "its largest distance from its place", "off", ".1f", "mm")
+GRIP = Quantity("1", "share of friction that statics demands; above 1 it slips", form=".2f")
 # Columns of the printed table: fields of Cell, and of its slip.
 CELLS = ("speed", "turn_rate", "lasted", "largest_offset", "grip")
 SLIPS = ("slip.slip", "slip.model", "slip.spin", "slip.model_spin", "slip.share")
@@ -114,12 +117,8 @@ class Cell:
     turn_rate: Annotated[float, Quantity("rad/s", name="turn", form="g")]
     held: Seconds
     kept: bool
-    largest_offset: Annotated[
-        float, Quantity("m", "its largest distance from its place", "off", ".1f", "mm")
-    ]
-    grip: Annotated[
-        float, Quantity("1", "share of friction that statics demands; above 1 it slips", form=".2f")
-    ]
+    largest_offset: Annotated[float, OFFSET]
+    grip: Annotated[float, GRIP]
     slip: SlipFigures | None
 
     @property

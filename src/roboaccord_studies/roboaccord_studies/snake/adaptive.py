@@ -127,8 +127,8 @@ class AdaptiveController:
         )
         self._tracker = Tracker(self.setup, self.bandwidth)
         self._chain = PlanarSnake(p)
-        self._points = np.zeros((1, 2))
-        wave = self.amplitude, self.frequency, self.waves
+        self._points = np.zeros((1, 2))  # contact points of a link: its centre
+        wave = (self.amplitude, self.frequency, self.waves)
         limit = AMPLITUDE[1] * p.joint_limit
         self._serpenoid = VariableSerpenoid(
             p.joints, *wave, time_constant=self.time_constant, limit=limit
@@ -189,7 +189,8 @@ class AdaptiveController:
         if self._is_changing:
             self.believed = mu.copy()
             if np.abs(np.log(mu / self._settled_mu)).max() > SETTLED:
-                self._settled_mu, self._settled_since = mu.copy(), time
+                self._settled_mu = mu.copy()
+                self._settled_since = time
             elif time - self._settled_since >= WINDOW:
                 self._is_changing = False
                 self._report(time, "measured")
@@ -208,8 +209,11 @@ class AdaptiveController:
         doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
         if lasted >= self.patience and (excess > doubt).any():
             self.believed = mu.copy()
-            self._settled_mu, self._settled_since = mu.copy(), time
-            self._departed_since, self._is_changing, self._search = np.inf, True, None
+            self._settled_mu = mu.copy()
+            self._settled_since = time
+            self._departed_since = np.inf
+            self._is_changing = True
+            self._search = None
             self._report(time, "noticed")
 
     def _begin_search(self) -> None:

@@ -34,13 +34,14 @@ WAVES = (0.5, 3.0)
 # Relative effort that tracking may need beyond the ideal effort, by the errors of the loops.
 EFFORT_MARGIN = 0.05
 WEIGHT = 20.0  # of the penalties; by exceeding a limit twofold a gait gains at most about 3
-# About a tenth to a quarter of each range.
-STEPS = np.array([0.1, 0.8, 0.3])  # first steps of amplitude [rad], frequency [Hz] and waves
+# First steps of amplitude [rad], frequency [Hz] and waves: a tenth to a quarter of each range.
+STEPS = np.array([0.1, 0.8, 0.3])
 HALVINGS = 4  # of the steps, before the search ends: to a sixteenth, 6 mrad, 0.05 Hz and 0.02 waves
 # Relative change of the speed at which a candidate counts as steady: candidates that differ by less
 # are alike.
 TOLERANCE = 1e-2
-# The first two change amplitude and frequency in opposite ways, along the limit of the effort.
+# Directions of a step: signs of the changes of amplitude, frequency and waves. The first two change
+# amplitude and frequency in opposite ways, along the limit of the effort.
 DIRECTIONS = np.array(
     [[1, -1, 0], [-1, 1, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
 )
@@ -141,20 +142,20 @@ def compass_search(
     yield best
 
 
-def moved(gait: Gait, by: np.ndarray, model: IdealModel, task: Task) -> Gait:
+def moved(gait: Gait, change: np.ndarray, model: IdealModel, task: Task) -> Gait:
     """Return a gait with changed amplitude, absolute frequency and waves, within the bounds.
 
     Args:
         gait: before the change.
-        by: changes (3,) [rad, Hz, 1].
+        change: of amplitude, frequency and waves (3,) [rad, Hz, 1].
         model, task: define the bounds.
     """
     low, high = bounds_of(model.parameters, task)[0]
-    frequency = min(max(abs(gait.frequency) + float(by[1]), FREQUENCY), task.max_frequency)
+    frequency = min(max(abs(gait.frequency) + float(change[1]), FREQUENCY), task.max_frequency)
     return Gait(
-        amplitude=min(max(gait.amplitude + float(by[0]), low), high),
+        amplitude=min(max(gait.amplitude + float(change[0]), low), high),
         frequency=frequency if gait.frequency > 0 else -frequency,
-        waves=min(max(gait.waves + float(by[2]), WAVES[0]), WAVES[1]),
+        waves=min(max(gait.waves + float(change[2]), WAVES[0]), WAVES[1]),
     )
 
 

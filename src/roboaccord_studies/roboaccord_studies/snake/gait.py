@@ -107,7 +107,8 @@ def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
 
 def last_cycles(travel: Array) -> Array:
     """Return the travel of the last half of all cycles, and of at least two if there are two."""
-    return travel[-max(2, (len(travel) + 1) // 2) :]
+    count = max(2, (len(travel) + 1) // 2)
+    return travel[-count:]
 
 
 def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float, float, Array]:
@@ -120,9 +121,11 @@ def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float,
     if not len(travel):
         of_run = metrics(setup, trajectory)
         return of_run["speed"], of_run["cost_of_transport"], travel
-    last = last_cycles(travel)
-    forward, ends = float(last.sum()), _ends_of_cycles(setup, trajectory.time)
-    start, end = trajectory.time[[ends[-1 - len(last)], ends[-1]]].tolist()
+    travel_of_last = last_cycles(travel)
+    forward = float(travel_of_last.sum())
+    ends = _ends_of_cycles(setup, trajectory.time)
+    first, last = ends[-1 - len(travel_of_last)], ends[-1]
+    start, end = float(trajectory.time[first]), float(trajectory.time[last])
     cost = _cost_of_transport(setup, trajectory.window(start, end), forward)
     return forward / (end - start), cost, travel
 
@@ -154,6 +157,7 @@ class GaitName(StrEnum):
     as_described = "as_described"
 
 
+# Amplitude, frequency and waves are accepted with the serpenoid alone.
 @by_option(
     "gait serpenoid", "amplitude frequency waves", "", "joints mu-along mu-across engine duration"
 )

@@ -41,6 +41,8 @@ MAX_PERIODS = 40
 # m/s: for slower gaits, changes of the speed are compared with this speed: 1 cm in a second is no
 # gait.
 SLOW = 0.01
+# Number of phases of the wave at which the distances of links are compared: every 22.5 degrees.
+CLEARANCE_PHASES = 16
 STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is stable up to 2.78
 # Indices of the sums over a motion: integral of the mean heading [rad s], work sum |tau qd| [J],
 # and largest effort so far [N m].
@@ -199,7 +201,8 @@ class IdealModel:
 
     def evaluate(self, gait: Gait, tolerance: float = 1e-4) -> Figures:
         """Return the figures of a gait, computed at once; `tolerance` as in `evaluating`."""
-        *_, figures = self.evaluating(gait, 1_000_000, tolerance)
+        most_steps = 1_000_000  # more than a gait takes: all steps are one portion
+        figures = list(self.evaluating(gait, most_steps, tolerance))[-1]
         assert figures
         return figures
 
@@ -237,7 +240,9 @@ class IdealModel:
 
     def clearance(self, gait: Gait) -> float:
         """Return the smallest distance of the centres of links that are not neighbours [m]."""
-        return float(clearance(self._body, self._wave(gait), 16, self.parameters.joints))
+        return float(
+            clearance(self._body, self._wave(gait), CLEARANCE_PHASES, self.parameters.joints)
+        )
 
     def _steps(self, period: float) -> int:
         """Return the number of steps in a period: at most MAX_STEP long, and stable."""

@@ -26,7 +26,8 @@ from roboaccord_studies.packbot.detection.probing import Prober
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty, effort_basis
 from roboaccord_studies.packbot.identification.base_parameters import LINKS
-from roboaccord_studies.packbot.identification.unknowns import drawn_setup, vector
+from roboaccord_studies.packbot.identification.drawn_arm import drawn_setup
+from roboaccord_studies.packbot.identification.unknowns import vector
 
 NOISE = np.array([1e-3, 1e-2])  # rad, rad/s
 EFFORT_HELD = np.array([2.0, 30.0, 12.0, 5.0, 0.3, 0.1, 0.1])  # N m
@@ -70,7 +71,7 @@ def predicted(setup, x, period, end, unknowns=None, payload=0.0, loose=(), most=
     if unknowns is not None:
         state[7:] = unknowns(balance)
     spread = np.zeros((len(state), len(state)))
-    balance.start_at(x[:7])
+    balance.angles = x[:7]
     is_loose = np.isin(np.arange(7), loose)
     tick = balance.tick(end, Belief(state, spread, is_loose), EFFORT_HELD, period, 0.0)
     motor = np.where(is_loose, 0.0, tick.motor)

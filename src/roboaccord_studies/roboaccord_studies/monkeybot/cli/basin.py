@@ -106,7 +106,6 @@ TORQUE_ERROR = typer.Option(help="Largest relative error of the torque, constant
 PARAMETER_ERROR = typer.Option(
     help="Largest relative error of mass, inertia, length and centre of either link."
 )
-SPREAD = typer.Option(help="Distribution of the jitter.")
 
 
 @in_pieces()
@@ -115,7 +114,7 @@ def robust_command(
     jitter: Annotated[Seconds | None, JITTER] = None,
     torque_error: Annotated[Ratio | None, TORQUE_ERROR] = None,
     parameter_error: Annotated[Ratio | None, PARAMETER_ERROR] = None,
-    spread: Annotated[Spread, SPREAD] = Spread.uniform,
+    spread: Annotated[Spread, typer.Option(help="Distribution of the jitter.")] = Spread.uniform,
     steps: Steps = 500,
     samples: Samples = 100,
     seed: Seed = 0,

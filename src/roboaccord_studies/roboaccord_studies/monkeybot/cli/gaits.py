@@ -58,8 +58,8 @@ def gaits_command(samples: Annotated[int, SAMPLES] = 200, changes: Changes = Non
     return Result({"gaits": to_json(gaits)}, [*tables_of(gaits, *COLUMNS), "", *descriptions])
 
 
+COST = Quantity("1", "of transport, work over weight and stride", "cost", ".3g")
 SURVIVED = Quantity("1", "share of disturbed starts that walk 100 steps", "basin", ".0f", "%")
-Survived = Annotated[float | None, SURVIVED]
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,11 @@ class Shipped:
     name: Annotated[str, Quantity("", name="gait")]
     description: Annotated[str, Quantity("", name="what it is", form="text")]
     orbit: Orbit
-    cost_of_transport: Annotated[
-        float, Quantity("1", "of transport, work over weight and stride", "cost", ".3g")
-    ]
+    cost_of_transport: Annotated[float, COST]
     basin: Basin | None
 
     @property
-    def survived(self) -> Survived:
+    def survived(self) -> Annotated[float | None, SURVIVED]:
         """The share of starts that survive, None if no basin was estimated."""
         return self.basin.survived if self.basin else None
 

@@ -116,11 +116,12 @@ class Balance:
     Attributes:
         unknowns: order and prior of the unknowns x.
         sticking: dry friction that may hold a joint at rest (7,) [N m].
-        angles: last measured angles (7,) [rad].
+        angles: last measured angles (7,) [rad], at the start of the next tick.
     """
 
     def __init__(self, setup: Setup, payload: float, uncertainty: Uncertainty) -> None:
-        self._arm, self._late = Arm.of(setup), uncertainty.latency > 0.0
+        self._arm = Arm.of(setup)
+        self._is_late = uncertainty.latency > 0.0
         self._arm.carry(payload + EXPECTED * uncertainty.payload, setup.parameters.gripper_length)
         self._friction = joint_friction(setup.parameters)
         stiction = self._friction.stiction
@@ -139,10 +140,6 @@ class Balance:
         self._qdd = np.zeros(N)  # mean accelerations over `SMOOTH` [rad/s^2]
         self.angles = np.zeros(N)
 
-    def start_at(self, q: Array) -> None:
-        """Set the angles (7,) [rad] measured at the start of the next tick."""
-        self.angles = q
-
     def tick(self, q: Array, belief: Belief, effort: Array, period: float, noise: float) -> Tick:
         """Return the terms of the balance over a tick.
 
@@ -154,7 +151,8 @@ class Balance:
             noise: standard deviation of the angles [rad].
         """
         # Angles in the middle of the tick.
-        middle, self.angles = 0.5 * (self.angles + q), q
+        middle = 0.5 * (self.angles + q)
+        self.angles = q
         motor = self._motor_efforts(effort)
         # Mass matrix with the estimated inertial parameters, and with it `keep` and `free`.
         rate, unknowns = belief.state[:N], belief.state[N:]
@@ -199,7 +197,7 @@ class Balance:
         self._efforts = np.roll(self._efforts, 1, axis=0)
         self._efforts[0] = effort
         newest, one_late, two_late = self._efforts
-        return np.asarray((newest + one_late + two_late) / TAPS if self._late else newest)
+        return np.asarray((newest + one_late + two_late) / TAPS if self._is_late else newest)
 
     def _estimated_efforts(self, unknowns: Array, motor: Array) -> tuple[Array, Array]:
         """Return the efforts by linear unknowns (7,), and those of the drives (7,) [N m].

@@ -3,7 +3,8 @@
 Sixteen Kalman filters of the arm run side by side (bank.py): one with the current belief about the
 kind of each joint (healthy, loose or frozen), and one for each other kind of each joint. Each
 filter also estimates what is unknown of the arm, so that an arm that merely differs from its model
-is not called broken. In each tick (control period):
+is not called broken. Evidence is twice the logarithm of a likelihood ratio, in units of chi^2. In
+each tick (control period):
 
  1. All filters predict and correct the joint rates, and the evidence for each is updated.
  2. If no filter predicts the rates at all, all restart. Nothing is reported for a while after a
@@ -135,7 +136,7 @@ class Detector:
         if self._time is None:
             self._time = self._start_time = time
             self._touching.update(time, state.q, state.qd)
-            self._balance.start_at(state.q)
+            self._balance.angles = state.q
             self._restart(time, state.qd, self.noise.update(state.q, state.qd, 0.0)[1])
             return ()
         period, self._time = time - self._time, time
@@ -158,7 +159,8 @@ class Detector:
 
     def _advance(self, state: RobotState, effort: Array, period: float) -> None:
         """Advance all filters over a tick that ends in a measured state."""
-        bank, q, qd = self._bank, state.q, state.qd
+        bank = self._bank
+        q, qd = state.q, state.qd
         # What is measured: noise, and contacts and stops that may have acted.
         angle_noise, rate_noise = self.noise.update(q, qd, period)
         self._touching.noise = float(angle_noise)

@@ -9,7 +9,7 @@
 - Readings that repeat show a stuck encoder (stuck.py). Once one is found, reports since it stopped
   are taken back, and nothing more is reported, because an angle is no longer known.
 
-BEFORE and MEMORY may be tuned. Whole failures must be reported as by the detector alone
+MARGIN and MEMORY may be tuned. Whole failures must be reported as by the detector alone
 (test_diagnosis).
 """
 
@@ -31,7 +31,7 @@ from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 # s; the unknowns are taken this long before a failure, when it cannot affect them, as
 # detector.PATIENCE.
-BEFORE = 0.3
+MARGIN = 0.3
 MEMORY = 1.5  # s; past ticks are kept for this time, longer than a failure takes to be found
 
 
@@ -89,8 +89,10 @@ class Diagnosis:
         """Return new reports about joints, by a measured state and the effort (7,) before it."""
         if self._encoder_stuck:
             return ()
-        before, estimate = self._state, (self.detector.unknowns, self.detector.spread)
-        detections, self._state = self.detector.update(state, effort), state
+        before = self._state
+        self._state = state
+        estimate = (self.detector.unknowns, self.detector.spread)
+        detections = self.detector.update(state, effort)
         if before is None:
             self._encoders.reset(state.time)
             return detections
@@ -99,7 +101,8 @@ class Diagnosis:
         while self._past[0].time < state.time - MEMORY:
             self._past.popleft()
         # A stuck encoder has no noise: the noise is that of the tick before readings repeated.
-        noise = self._past[-min(len(self._past), REPEATS + 2)].tick.noise
+        ticks_ago = min(len(self._past), REPEATS + 2)
+        noise = self._past[-ticks_ago].tick.noise
         counted = bool(self.detector.noise.count)
         stuck = self._encoders.update(before, state, tick, estimate[0], noise, counted=counted)
         if stuck is not None:
@@ -148,7 +151,9 @@ class Diagnosis:
             kind = case.judge()
             if kind and kind != before:
                 delay = time - case.began
-                changed.append(Detection(JOINTS[joint], kind, time, delay, *case.sizes))
+                changed.append(
+                    Detection(JOINTS[joint], kind, time, delay, case.residual, case.size)
+                )
                 if kind in PARTIAL:
                     self.detector.exempt(joint, *case.estimate)
         judged = {JOINTS[joint] for joint, case in self._cases.items() if case.verdict}
@@ -157,9 +162,9 @@ class Diagnosis:
     def _open_case(self, joint: int, began: float) -> PartialCase:
         """Return an examination of a joint that failed at a time [s], with all ticks but the last.
 
-        The unknowns of the arm are those BEFORE seconds earlier, or the oldest ones kept.
+        The unknowns of the arm are those MARGIN seconds earlier, or the oldest ones kept.
         """
-        earlier = [past.estimate for past in self._past if past.time <= began - BEFORE]
+        earlier = [past.estimate for past in self._past if past.time <= began - MARGIN]
         estimate = earlier[-1] if earlier else self._past[0].estimate
         case = PartialCase(joint, float(self._hidden[joint]), estimate, began)
         for past in list(self._past)[:-1]:

@@ -16,7 +16,7 @@ from roboaccord.contract import Array, RobotState
 
 from roboaccord_studies.packbot.detection.balance import Tick
 from roboaccord_studies.packbot.detection.filters import N
-from roboaccord_studies.packbot.detection.noise import ADAPT, QUIET, SETTLED
+from roboaccord_studies.packbot.detection.noise import ADAPTATION_TIME, QUIET, SETTLED
 
 # Number of exact repetitions of a reading after which an encoder is stuck; noise of doubles never
 # repeats, and sensors that are read twice as often as they measure do once.
@@ -70,9 +70,11 @@ class StuckEncoders:
             if after.time > self._start_time + SETTLED:
                 self._has_impulse[j] = _shows_impulse(j, unknowns, tick, before.qd, after.qd)
         self._repeats = np.where(repeated, self._repeats + 1, 0)
-        # Readings are noisy if the noise exceeds its lower bound and the initial assumption, which
-        # fades from the estimate.
-        noisy = noise > 2.0 * (QUIET[1] + self._rate_noise * np.exp(-0.5 * elapsed / ADAPT))
+        # Readings are noisy if the noise exceeds twice its lower bound and the initial assumption,
+        # which fades from the estimate.
+        noisy = noise > 2.0 * (
+            QUIET[1] + self._rate_noise * np.exp(-0.5 * elapsed / ADAPTATION_TIME)
+        )
         stuck = (self._repeats == REPEATS) & (noisy | ~self._has_impulse)
         return int(stuck.argmax()) if stuck.any() else None
 

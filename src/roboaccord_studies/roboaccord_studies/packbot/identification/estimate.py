@@ -21,7 +21,7 @@ benchmarks/campaigns/identified_arms.py for the figures of docs/packbot_identifi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array
@@ -57,8 +57,7 @@ THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independe
 LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.QUIET
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """An estimate of the unknowns, with its covariance.
 
     Args:
@@ -142,12 +141,8 @@ class MotionBalance:
         count = int(2.0 * BAND * self._length)
         self._omega = np.pi * np.arange(1, count + 1) / self._length  # of the sines (m,) [rad/s]
         # Sines at the measured times (m, k), normalised so that white noise stays white.
-        self._weighted_sines = self._sines(motion.time - motion.time[0])
-        self._weighted_sines *= self._period * np.sqrt(2.0 / self._length)
-
-    def _sines(self, time: Array) -> Array:
-        """Return the sines (m, k) at times (k,) [s] from the start."""
-        return np.asarray(np.sin(np.outer(self._omega, time)))
+        sines = np.sin(np.outer(self._omega, motion.time - motion.time[0]))
+        self._weighted_sines = self._period * np.sqrt(2.0 / self._length) * sines
 
     @property
     def frequencies(self) -> Array:

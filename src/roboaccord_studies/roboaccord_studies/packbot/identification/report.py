@@ -45,6 +45,7 @@ LIGHT_DRY_ERROR = 0.03
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
 # Quantities that no motion identifies, and why.
 UNIDENTIFIABLE = {SCALE: "not distinguishable from the masses without a known payload"}
+LEFT = Quantity("1", "of the interval as known before", "left", ".0f", "%")  # how it is printed
 DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
 
 
@@ -67,9 +68,7 @@ class Unidentified:
         reason: in words.
     """
 
-    remaining: Annotated[
-        float, Quantity("1", "of the interval as known before", "left", ".0f", "%")
-    ]
+    remaining: Annotated[float, LEFT]
     reason: Annotated[str, Quantity("", name="why", form="text")]
 
 
