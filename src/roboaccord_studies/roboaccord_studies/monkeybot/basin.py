@@ -55,7 +55,7 @@ HEIGHT = Quantity("m", "off the orbit's, deviation", "height of survivors", ".3f
 STEPS_LOST = Quantity("steps", "median of those that lost the gait", "lost after", ".0f")
 RISE = Quantity("m", "of survivors over the orbit's path, mean of a step", "rise", ".3f", "mm")
 # Parameters with random errors, in the order of the random numbers; the centres follow.
-DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+DISTURBED = ("mass_a", "mass_b", "inertia_a", "inertia_b", "length_a", "length_b")
 CENTRES = ("centre_a", "centre_b")
 
 

@@ -124,12 +124,14 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
         slope: `Step.slope` of a gait near by (5, 5); to compute it would take as long as ten steps
             of the gait.
     """
+    # z (5,): the state, and the torque, which is an unknown if the setting leaves it open.
     z = np.array([*start, torque if setting.torque is None else setting.torque])
     n = setting.unknowns
     jacobian = (slope - IDENTITY)[:n, :n]
     step = np.zeros(n)
     for _ in range(SEARCH_STEPS):
         end = _step_ends(setting, z[4], z[None, :4])[0]
+        # Changes of the state in a step, and the rise, which is to be 0 if the torque is open.
         residual = np.array([*wrap(end[:2] - z[:2]), *(end[2:4] - z[2:4]), end[4]])[:n]
         if not np.isfinite(residual).all():
             return None
@@ -160,14 +162,16 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
         course: settings from 0, that of `step`, to 1.
         pieces: number of steps, if none is halved.
     """
-    position, previous, length = 0.0, None, 1.0 / pieces
+    position, length = 0.0, 1.0 / pieces
+    previous: tuple[float, Step] | None = None  # position and gait before `step`
     while position < 1.0 - 1e-9:
         next_position = min(1.0, position + length)
         guess, torque = step.start, step.torque
         if previous is not None:
-            ratio = (next_position - position) / (position - previous[0])
-            guess = guess + ratio * (guess - previous[1].start)
-            torque += ratio * (torque - previous[1].torque)
+            previous_position, previous_step = previous
+            ratio = (next_position - position) / (position - previous_position)
+            guess = guess + ratio * (guess - previous_step.start)
+            torque += ratio * (torque - previous_step.torque)
         setting = course(next_position)
         next_step = find_step(setting, guess, torque, step.slope)
         if next_step is None or not _continues(step, next_step, guess, setting):
@@ -175,7 +179,8 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
             if length * pieces < 0.5**HALVINGS:
                 return None
             continue
-        previous, step, position = (position, step), next_step, next_position
+        previous = (position, step)
+        step, position = next_step, next_position
     return step
 
 
@@ -214,8 +219,10 @@ def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
     if not np.isfinite(slope).all():
         return None
     jacobian = slope - IDENTITY
-    given, solved_for = (float(np.sign(np.linalg.det(jacobian[:n, :n]))) for n in (4, 5))
-    stride, drop, signs = float(end[5]), -float(end[4]), (given, solved_for)
+    of_given_torque = float(np.sign(np.linalg.det(jacobian[:4, :4])))
+    of_solved_torque = float(np.sign(np.linalg.det(jacobian)))
+    rise, stride = end[4:].tolist()
+    drop, signs = -rise, (of_given_torque, of_solved_torque)
     return Step(setting.period, float(z[4]), z[:4].copy(), slope, stride, drop, signs)
 
 

@@ -52,6 +52,13 @@ SHORTEST_STEP, FIRST_STEP = 1e-3, 0.2
 # Cosine between two tangents below which the step is halved: 26 degrees, so that a turning point
 # has seven points in its half turn.
 MIN_COSINE = 0.9
+SHARP_STEP = (
+    1e-2  # shortest step of a sharp bend, as a part of the largest: then it is taken as it is
+)
+# Factors on the next step along the family, after at most FEW_NEWTON_STEPS, and after more. Chosen:
+# a step that is halved too often or rarely only takes longer.
+GROWTH, SHRINKAGE = 1.5, 0.7
+MIN_LOOP = 3  # number of orbits from which on a family that comes back to its first one is closed
 
 
 @dataclass(frozen=True)
@@ -167,11 +174,11 @@ class Family:
         for count in range(NEWTON_STEPS):
             residual = self.residual(y)
             norm = float(np.linalg.norm(residual))
-            # what is left is round-off
-            settled = smallest < MAX_RESIDUAL and not norm < 0.5 * smallest
+            # The residual falls no more: what is left is round-off.
+            is_round_off = smallest < MAX_RESIDUAL and not norm < 0.5 * smallest
             if norm < smallest:
                 best_y, smallest = y, norm
-            if smallest < TARGET_RESIDUAL or settled:
+            if smallest < TARGET_RESIDUAL or is_round_off:
                 return best_y, count
             matrix = np.vstack([self.slope(y), across])
             if not (np.isfinite(norm) and np.isfinite(matrix).all()):
@@ -220,11 +227,16 @@ def value_of(parameters: MonkeyBotParameters, name: str) -> float:
     return float(b)
 
 
-Log = Callable[[str], None]
+Log = Callable[[str], None]  # called with a line of text about the progress
 
 
 class Branch(NamedTuple):
-    """A part of a family: its orbits in order, and why it ends at the first and the last one."""
+    """A part of a family.
+
+    Args:
+        points: its orbits in order along the family.
+        ends: why it ends at the first and at the last one.
+    """
 
     points: list[Point]
     ends: tuple[str, str]
@@ -278,7 +290,7 @@ def _one_direction(
             length *= 0.5
             continue
         new_tangent = new_tangent * np.sign(new_tangent @ tangent)
-        if is_inside and new_tangent @ tangent < MIN_COSINE and length > 1e-2 * largest:
+        if is_inside and new_tangent @ tangent < MIN_COSINE and length > SHARP_STEP * largest:
             length *= 0.5  # sharp bends take short steps, which cannot turn back
             continue
         points.append(point)
@@ -287,11 +299,12 @@ def _one_direction(
         if not is_inside:
             return points, "the range's end"
         from_first = np.linalg.norm((new_y - first.y) / family.scale)
-        if from_first < 0.5 * length and len(points) > FEW_NEWTON_STEPS:
+        if from_first < 0.5 * length and len(points) > MIN_LOOP:
             return points, "closed"
         y, tangent = new_y, new_tangent
         # Steps grow while Newton's method needs few steps, and shrink where it needs more.
-        length = min(largest, length * (1.5 if count <= FEW_NEWTON_STEPS else 0.7))
+        length *= GROWTH if count <= FEW_NEWTON_STEPS else SHRINKAGE
+        length = min(largest, length)
     return points, f"{most} orbits"
 
 

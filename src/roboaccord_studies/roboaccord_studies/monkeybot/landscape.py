@@ -82,7 +82,8 @@ def render_landscape(
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
     heat_map = {"type": "heatmap", **scale, **grid}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
-    layout = dict(zip(("xaxis", "yaxis"), map(axis, landscapes.TITLES), strict=True))
+    x_title, y_title = landscapes.TITLES
+    layout = {"xaxis": axis(x_title), "yaxis": axis(y_title)}
     scene = {**layout, "zaxis": {**axis(HEIGHT), "range": [0, CUT]}, "camera": {"eye": EYE}}
     map_figure = {"data": [heat_map, *_marks(field)], "layout": layout}
     surface_data = [surface, *_marks(field, in_space=True)]

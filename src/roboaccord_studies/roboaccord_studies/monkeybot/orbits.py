@@ -218,7 +218,7 @@ class Closing(NamedTuple):
     tolerance: float = FINE
 
     def residual(self, start: Array) -> Array:
-        """Return P(x) - x and, for each solved control, the rise minus the wanted (4 + solved,)."""
+        """Return P(x) - x, then the error of the rise for each solved control (4 + solved,)."""
         gait = gait_of(self.kind, self.controls)
         cycle = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
         change = cycle.final[0] - start

@@ -63,7 +63,6 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
     final_q, through = runs["normal"].trajectory.q[-1], runs["none"].trajectory
     index = int(np.searchsorted(through.time, min(THROUGH, through.time[-1])))
     caption_1 = "The shapes of the description, ready to reach."
-    caption_6 = "From here the arm falls, without torques."
     caption_7 = f"After {through.time[index]:.1f} s the arm has fallen through the chassis."
     caption_8 = "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing."
 
@@ -75,7 +74,7 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
         write_joint_axes(setup, drive, folder),
         write_hulls(setup, drive, folder),
         write_normals(folder),
-        write_pose(drive, "6", "Drive position", caption_6),
+        write_pose(drive, "6", "Drive position", "From here the arm falls, without torques."),
         write_pose(through.q[index], "7", "Result without collision", caption_7),
         write_pose(final_q, "8", "Static result with collision detection", caption_8),
         write_joints(runs, folder, "9", "position [rad]", "q"),

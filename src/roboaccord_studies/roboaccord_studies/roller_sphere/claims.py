@@ -56,7 +56,7 @@ def _claims_3a(cases: Sequence[Case]) -> Iterator[Claim]:
     heights = [np.abs(case.motion.omega[:, 2]).max() for case in cases]
     ratios = ", ".join(f"{np.hypot(1.0, height):.4f}" for height in heights)
     text, is_rising = f"ratio of the axes {ratios}", bool((np.diff(heights) > 0.0).all())
-    yield _sentence_claim("3a: the ellipses of w are sharper in turn", text, is_rising)
+    yield Claim("3a: the ellipses of w are sharper in turn", "sentence", text, is_rising)
     # The planes of all ellipses contain the x axis if no normal X x Y has an x component.
     tilt = max(abs(_plane_normal(case)[0]) for case in cases)
     words = "it is the x-axis: x of the unit normals {:.1e} at most"
@@ -103,7 +103,7 @@ def _claims_3d(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
         smallest = min((sign * _closing_speeds(case)[where]).min() for case in cases[1:])
         claim = f"3d: zeta1 and zeta2 are {words}"
         text = f"{smallest:.2g} m/s in that direction at least"
-        yield _sentence_claim(claim, text, bool(smallest > 0.0))
+        yield Claim(claim, "sentence", text, bool(smallest > 0.0))
     bound = "{:.1e} m/s at most"
     yield _zero_claim("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), bound, "0")
     largest = np.abs(slip).max(axis=1)
@@ -115,17 +115,12 @@ def _claims_3d(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
     yield _zero_claim("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), bound, "0")
     straight = cases[0].kinematics
     text, drives_all = f"condition number {straight.condition:.3f}", straight.remaining is None
-    yield _sentence_claim("every heading can be driven at alpha 0", text, drives_all)
-
-
-def _sentence_claim(claim: str, computed: str, holds: bool) -> Claim:
-    """Return a claim that is a sentence, with its reason."""
-    return Claim(claim, "sentence", computed, holds)
+    yield Claim("every heading can be driven at alpha 0", "sentence", text, drives_all)
 
 
 def _everywhere_claim(claim: str, phi: Array, holds: BoolArray) -> Claim:
     """Return the claim that something holds at all headings."""
-    return _sentence_claim(claim, _failures_text(phi, holds), bool(holds.all()))
+    return Claim(claim, "sentence", _failures_text(phi, holds), bool(holds.all()))
 
 
 def _zero_claim(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:

@@ -97,9 +97,9 @@ def parse_steps(text: str) -> list[float]:
     return steps
 
 
-# Headings of the table's columns, those of the statistics apart.
-MEASURES = ("mean", "standard\ndeviation", "95 % interval")
-HEADINGS = ("engine", "step\n[ms]", "runs", *MEASURES, "above\n0", "no\nvalue")
+STATISTICS = ("mean", "standard\ndeviation", "95 % interval")
+# Headings of the table's columns.
+HEADINGS = ("engine", "step\n[ms]", "runs", *STATISTICS, "above\n0", "no\nvalue")
 
 
 def tables_of(study: Study) -> list[RenderableType]:

@@ -28,7 +28,7 @@ from packbot.planning.sight import Sight
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import parse_fault
 from roboaccord_studies.packbot.recovery.equilibria import find_equilibria
-from roboaccord_studies.packbot.recovery.equilibrium_pictures import draw_equilibria
+from roboaccord_studies.packbot.recovery.pictures import draw_equilibria
 from slow_cases import late
 
 pytestmark = pytest.mark.thorough

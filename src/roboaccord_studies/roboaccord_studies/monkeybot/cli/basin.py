@@ -29,7 +29,7 @@ from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
 
 @dataclass(frozen=True)
 class Walked:
-    """The settings, and the share of walks that survived."""
+    """The settings of `basin_command`, and the share of walks that survived."""
 
     gait: str
     sd_angle: Radians
@@ -92,7 +92,7 @@ class Spread(StrEnum):
 
 @dataclass(frozen=True)
 class Robust:
-    """The settings, and the result of each disturbance."""
+    """The settings of `robust_command`, and the result of each disturbance."""
 
     gait: str
     draws: Draws = field(metadata=INLINE)

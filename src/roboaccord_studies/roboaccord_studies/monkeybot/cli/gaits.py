@@ -79,8 +79,9 @@ class Shipped:
 
     def to_json(self) -> dict[str, Json]:
         """Return all figures by name."""
-        figures, survival = self.orbit.to_json(), dict[str, Json]()
-        drop = figures.pop("drop")
+        figures = self.orbit.to_json()
+        survival = dict[str, Json]()
+        drop = figures.pop("drop")  # printed last
         if self.basin is not None:
             share = by_fields(self.basin)
             del share["height_sd"]
@@ -101,7 +102,8 @@ def shipped_figures(name: str, parameters: MonkeyBotParameters, samples: int) ->
         survival = basin(
             orbit, p, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=draws, feedback=feedback
         )
-    cost, description = orbit.cost_of_transport(p), shipped_data()[name]["description"]
+    cost = orbit.cost_of_transport(p)
+    description = shipped_data()[name]["description"]
     if feedback:
         orbit = replace(orbit, multipliers=closed_loop_multipliers(orbit, p))
     return Shipped(name, description, orbit, cost, survival)

@@ -29,8 +29,7 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.cli.options import PAYLOAD, draws
-from roboaccord_studies.packbot.recovery import workspace
-from roboaccord_studies.packbot.recovery import workspace_pictures as pictures
+from roboaccord_studies.packbot.recovery import pictures, workspace
 from roboaccord_studies.packbot.recovery.joint_guard import Guard, guard
 from roboaccord_studies.packbot.recovery.workspace import RetainedWorkspace
 from roboaccord_studies.results_file import FILE, ResultsFile

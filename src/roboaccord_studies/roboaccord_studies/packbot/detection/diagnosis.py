@@ -24,7 +24,7 @@ from roboaccord.contract import Array, RobotState
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.detection.balance import Tick
-from roboaccord_studies.packbot.detection.detector import THRESHOLD, Detector
+from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.partial import PARTIAL, PartialCase
 from roboaccord_studies.packbot.detection.stuck import REPEATS, StuckEncoders
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
@@ -59,18 +59,13 @@ class Diagnosis:
     Args:
         setup: robot and scenario.
         payload: known payload at the finger tips [kg].
-        threshold: evidence from which the detector reports a joint [chi^2].
         uncertainty: by how much the arm may differ from its model.
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        payload: float = 0.0,
-        threshold: float = THRESHOLD,
-        uncertainty: Uncertainty | None = None,
+        self, setup: Setup, payload: float = 0.0, uncertainty: Uncertainty | None = None
     ) -> None:
-        self.detector = Detector(setup, payload, threshold, uncertainty)
+        self.detector = Detector(setup, payload, uncertainty=uncertainty)
         uncertainty = uncertainty or Uncertainty()
         self._hidden = uncertainty.hidden(setup.effort_limits)
         self._encoders = StuckEncoders(uncertainty.rate_noise)

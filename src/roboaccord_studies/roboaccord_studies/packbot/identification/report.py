@@ -27,10 +27,9 @@ from scipy.stats import norm
 
 from roboaccord_studies.packbot.cli.options import BAG
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification import unknowns
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
 from roboaccord_studies.packbot.identification.estimate import Estimate, estimate
-from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE
+from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE, STEP, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
 SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
@@ -113,7 +112,7 @@ class Quantities:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._unknowns = unknowns.Unknowns(setup)
+        self._unknowns = Unknowns(setup)
         self._base = BaseParameters(self._unknowns.nominal, setup.parameters)
         self._period = setup.scenario.control_period
         mass = np.diag(self._unknowns.nominal.mass_matrix(np.zeros(len(JOINTS))))
@@ -141,8 +140,8 @@ class Quantities:
 
     def slopes(self, x: Array) -> Array:
         """Return the derivatives of the quantities by x (k, u)."""
-        nominal, size = self.of(x), unknowns.STEP
-        return np.array([(self.of(x + step) - nominal) / size for step in size * np.eye(SIZE)]).T
+        nominal = self.of(x)
+        return np.array([self.of(x + step) - nominal for step in STEP * np.eye(SIZE)]).T / STEP
 
 
 def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = None) -> Identified:
@@ -153,7 +152,7 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
         motion: as measured, without contact.
         uncertainty: of the arm, as known before the motion.
     """
-    prior = unknowns.Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
+    prior = Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
     result, quantities = estimate(setup, motion, prior), Quantities(setup)
     names, values = quantities.names, quantities.of(result.x).tolist()
     before = _sampled(quantities, prior.mean, np.diag(prior.deviation**2))
@@ -249,6 +248,7 @@ def identify_command(bag: Annotated[Path, BAG]) -> Result:
     result = identify(setup, recorded_motion(setup, run), uncertainty)
     known, others = result.parameters, result.reasons
     tables = tables_of([*known.values()], labels=known, kind=Parameter, title="identified")
-    title = "not identified"
-    tables += tables_of([*others.values()], labels=others, kind=Unidentified, title=title)
+    tables += tables_of(
+        [*others.values()], labels=others, kind=Unidentified, title="not identified"
+    )
     return Result(result, tables)

@@ -5,7 +5,7 @@ The Packbot is a robot with an arm of seven joints. A loose joint has no drive. 
 could be balanced at the other, half a turn away. It is also in equilibrium on a contact, or at a
 stop, against which gravity presses it. The command finds the equilibria of random poses, and counts
 those to which slow motions of the active joints lead from the start. Maps over active joints are
-computed in `equilibrium_map`, all pictures are drawn in `equilibrium_pictures`.
+computed in `equilibrium_map`, pictures are drawn in `pictures`.
 
 Keys of the JSON output must stay. test_recovery_studies checks that stable equilibria are minima of
 the energy.
@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -32,13 +31,12 @@ from roboaccord.contract import AccordError, Array, by_option, check_target, to_
 
 from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.recovery.equilibrium_map import map_equilibria
-from roboaccord_studies.packbot.recovery.equilibrium_pictures import draw_equilibria, draw_map
+from roboaccord_studies.packbot.recovery.pictures import draw_equilibria, draw_map
 
 KINDS = ("stable", "unstable", "propped")  # fields of `Equilibria` that are counted
 
 
-@dataclass(frozen=True)
-class Equilibria:
+class Equilibria(NamedTuple):
     """Equilibria of an arm that its active joints can hold, without other contact than named.
 
     Args:

@@ -208,5 +208,4 @@ def confirm(
         figures = gaits.steady_figures(setup, trajectory, *gaits.window(gait))
         peak = float(abs(trajectory.effort).max())
         settled_figures.append(Settled(**asdict(figures), peak_effort_start=peak))
-    default_figures, best_figures = settled_figures
-    return Pair.of(default_figures, best_figures, task.objective)
+    return Pair.of(settled_figures[0], settled_figures[1], task.objective)

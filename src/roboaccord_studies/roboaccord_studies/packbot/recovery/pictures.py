@@ -1,13 +1,15 @@
-"""Pictures of the equilibria of loose joints: of random poses, and over angles of active joints.
+"""Pictures of failed arms: the workspace that they retain, and the equilibria of loose joints.
 
-`accord packbot equilibria` (equilibria.py) draws them. A loose joint has no drive; the others are
-active. A fold is where a stable equilibrium meets an unstable one, and both vanish
-(equilibrium_map.py). Colours and sizes may be changed.
+`accord packbot workspace` (cli/workspace.py) draws the cells that a failed arm still reaches, their
+shares over the angle of a frozen joint, and joint torques. `accord packbot equilibria`
+(equilibria.py) draws the equilibria of random poses, and those over the angles of active joints. A
+loose joint has no drive, an active one has not failed. A fold is where a stable equilibrium meets
+an unstable one, and both vanish (equilibrium_map.py). Colours and sizes may be changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ from roboaccord.contract import Array
 from roboaccord.report import BLUE, GREEN, INK, RED, RULE, SIZE, SQUARE, heat_map, legend, picture
 
 from roboaccord_studies.packbot.recovery.equilibrium_map import PLANE, EquilibriumMap
+from roboaccord_studies.packbot.recovery.workspace import CELL, RetainedWorkspace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +30,63 @@ if TYPE_CHECKING:
 # Colours of the kinds of equilibria, in the order in which a map has them.
 COLOURS = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}
 WIDE = (7.5, 4.0)  # inches; size of a picture of two panels
+# Bars of a joint's torque: quantiles over all poses, and the width of the bar [points].
+TORQUE_BARS = ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0))
+
+
+def draw_workspace(workspaces: Sequence[RetainedWorkspace], path: Path) -> None:
+    """Draw the cells of the healthy arm, and those kept: the darker, the more cases keep them.
+
+    Args:
+        workspaces: the healthy arm, and the cases.
+        path: of the picture.
+    """
+    healthy, cases = workspaces[0].cells, workspaces[1:]
+    with picture(path, SQUARE) as axes:
+        corners = np.array(sorted(healthy)) * CELL
+        axes.scatter(*(corners + 0.5 * CELL).T, s=9.0, marker="s", color=RULE, linewidths=0)
+        count = {cell: sum(cell in case.cells for case in cases) for cell in sorted(healthy)}
+        reached = [cell for cell, number in count.items() if number]
+        if reached:
+            shade = [count[cell] / len(cases) for cell in reached]
+            centres = (np.array(reached) + 0.5) * CELL
+            axes.scatter(*centres.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
+        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
+
+
+def draw_shares(workspaces: Sequence[RetainedWorkspace], path: Path) -> None:
+    """Draw the share of the workspace that is kept over the angle at which a joint is frozen."""
+    lines = dict[str, list[tuple[float, float]]]()
+    for case in workspaces[1:]:
+        (fault,) = case.failed
+        lines.setdefault(fault.joint, []).append((fault.angle or 0.0, case.retained))
+    with picture(path) as axes:
+        for joint, points in lines.items():
+            axes.plot(*zip(*points, strict=True), label=joint)
+        axes.set(xlabel="angle of the frozen joint [rad]")
+        axes.set(ylabel="workspace retained", ylim=(0.0, 1.0))
+        legend(axes)
+
+
+def draw_torques(healthy: Array, failed: Array, path: Path) -> None:
+    """Draw the torques of k poses at rest over the joints' limits: median, 95 % and most.
+
+    Args:
+        healthy, failed: torques over the limits, of the healthy arm and of failed ones (k, 7).
+        path: of the picture.
+    """
+    with picture(path) as axes:
+        arms = ((healthy, RULE, "normal arm", -0.2), (failed, BLUE, "failed arm", 0.2))
+        for efforts, colour, name, shift in arms:
+            x = np.arange(len(JOINTS)) + shift
+            for quantile, width in TORQUE_BARS:
+                ends = np.quantile(efforts, quantile, axis=0)
+                label = name if quantile == 0.5 else ""  # one entry of the legend
+                axes.vlines(x, 0.0, ends, colors=colour, lw=width, label=label)
+        axes.axhline(1.0, color=RED, lw=0.8)
+        axes.set_xticks(np.arange(len(JOINTS)), JOINTS)
+        axes.set(ylabel="joint torque over torque limit")
+        legend(axes)
 
 
 def draw_equilibria(
