@@ -5,8 +5,8 @@ returns the coordinates of points to the right, up and towards the eye, and face
 nearest last. The style and the file of figures are in `roboaccord.report`; a robot's own figures
 are in its folder.
 
-The `column` of a `Curve` is a heading of a CSV file. LIGHT, DARK and GRID are chosen by eye and may
-be changed. test_studies_drawing checks where the eye is.
+The `column` of a `Curve` is a heading of a CSV file. LIGHT, DARK and GRID_ANGLE are chosen by eye
+and may be changed. test_studies_drawing checks where the eye is.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ VIEW = _view(report.AZIMUTH, report.ELEVATION)  # unit vectors to the right, up,
 EYE = VIEW[2]  # unit vector towards the eye
 # Direction to the light, in the axes of VIEW, from the upper left, by eye.
 LIGHT = np.array([-0.45, 0.7, 0.56])
-DARK = 0.55  # brightness of faces that are turned away from the light, by eye: edges are still seen
+# Brightness of faces that are turned away from the light, by eye: edges are still seen.
+DARK = 0.55
 # Degrees; between the meridians, and between the parallels, of a drawn ball. Chosen by eye: enough
 # of them to see that it is a ball.
-GRID = 30
+GRID_ANGLE = 30
 
 
 def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **style: Any) -> None:
@@ -120,8 +121,8 @@ def draw_ball(axes: Axes, radius: float) -> None:
 
     t = np.radians(np.arange(0.0, 361.0, 5.0))
     c, s, zero = np.cos(t), np.sin(t), np.zeros(len(t))
-    longitudes = np.radians(np.arange(0.0, 180.0, GRID))
-    latitudes = np.radians(np.arange(-90.0 + GRID, 90.0, GRID))
+    longitudes = np.radians(np.arange(0.0, 180.0, GRID_ANGLE))
+    latitudes = np.radians(np.arange(-90.0 + GRID_ANGLE, 90.0, GRID_ANGLE))
     lines = [np.column_stack([c * math.cos(a), c * math.sin(a), s]) for a in longitudes]
     lines += [np.column_stack([c, s, zero + math.tan(a)]) * math.cos(a) for a in latitudes]
     axes.add_patch(Circle((0.0, 0.0), radius, facecolor="#dfe6f3", edgecolor=report.SOFT, lw=0.8))

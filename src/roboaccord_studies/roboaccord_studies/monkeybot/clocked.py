@@ -42,7 +42,8 @@ MAX_LEAP = 0.1
 # anyway.
 MAX_DEPARTURE = 3.0 * MAX_LEAP
 HALVINGS = 4  # of a step along a course, before the gait counts as lost: a sixteenth of it
-IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # derivative of x in P(x) - x; the rise has none
+# Derivative of x in P(x) - x; the rise has none.
+STATE_IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])
 
 
 class Setting(NamedTuple):
@@ -127,7 +128,7 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
     # z (5,): the state, and the torque, which is an unknown if the setting leaves it open.
     z = np.array([*start, torque if setting.torque is None else setting.torque])
     n = setting.unknowns
-    jacobian = (slope - IDENTITY)[:n, :n]
+    jacobian = (slope - STATE_IDENTITY)[:n, :n]
     step = np.zeros(n)
     for _ in range(SEARCH_STEPS):
         end = _step_ends(setting, z[4], z[None, :4])[0]
@@ -218,7 +219,7 @@ def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
     slope = _slope(setting, z)
     if not np.isfinite(slope).all():
         return None
-    jacobian = slope - IDENTITY
+    jacobian = slope - STATE_IDENTITY
     of_given_torque = float(np.sign(np.linalg.det(jacobian[:4, :4])))
     of_solved_torque = float(np.sign(np.linalg.det(jacobian)))
     rise, stride = end[4:].tolist()

@@ -52,9 +52,8 @@ SHORTEST_STEP, FIRST_STEP = 1e-3, 0.2
 # Cosine between two tangents below which the step is halved: 26 degrees, so that a turning point
 # has seven points in its half turn.
 MIN_COSINE = 0.9
-SHARP_STEP = (
-    1e-2  # shortest step of a sharp bend, as a part of the largest: then it is taken as it is
-)
+# Step at which a bend is taken however sharp it is, as a part of the largest.
+SHARP_STEP = 1e-2
 # Factors on the next step along the family, after at most FEW_NEWTON_STEPS, and after more. Chosen:
 # a step that is halved too often or rarely only takes longer.
 GROWTH, SHRINKAGE = 1.5, 0.7
@@ -303,8 +302,7 @@ def _one_direction(
             return points, "closed"
         y, tangent = new_y, new_tangent
         # Steps grow while Newton's method needs few steps, and shrink where it needs more.
-        length *= GROWTH if count <= FEW_NEWTON_STEPS else SHRINKAGE
-        length = min(largest, length)
+        length = min(largest, length * (GROWTH if count <= FEW_NEWTON_STEPS else SHRINKAGE))
     return points, f"{most} orbits"
 
 

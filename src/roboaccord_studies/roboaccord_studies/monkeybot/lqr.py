@@ -143,8 +143,7 @@ def conditioning(B: Array, torque: float) -> float:
         B: columns of the inputs (3, 3).
         torque: of the motor [N m].
     """
-    changes = np.array([TIME_CHANGE, TIME_CHANGE, TORQUE_SHARE * torque])
-    return float(np.linalg.cond(B * changes))
+    return float(np.linalg.cond(B * [TIME_CHANGE, TIME_CHANGE, TORQUE_SHARE * torque]))
 
 
 def time_law(

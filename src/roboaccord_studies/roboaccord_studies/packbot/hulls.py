@@ -5,7 +5,7 @@ becomes a convex hull, and the hulls of a link become a body of uniform density.
 as an OBJ file, and hulls.yaml with volumes, centres of mass and inertias (docs/packbot_hulls.md).
 HULLS adds the mode to `accord packbot look` by an entry point.
 
-NOT_CONVEX may be tuned. HEAD and the keys of `figures_of` are output and must stay. test_hulls
+MIN_FIT may be tuned. HEADER and the keys of `figures_of` are output and must stay. test_hulls
 compares volumes, centres and inertias with sums over parts.
 """
 
@@ -33,9 +33,9 @@ from roboaccord_studies.packbot.shapes import Shape, mesh_shape, read_collisions
 # Volume of a mesh over that of its hull, below which the mesh counts as far from convex. By choice:
 # it only decides whether a note is printed, and a hull that is 10 % too large moves its contacts by
 # some 3 % of its size (the cube root).
-NOT_CONVEX = 0.9
+MIN_FIT = 0.9
 # Beginning of hulls.yaml.
-HEAD = """\
+HEADER = """\
 # Convex hulls of links, made by `accord packbot look --hulls`: m, kg, kg m^2, in the links' frames.
 # Inertia is about the centre of mass; fit is the volume of a shape over its hull's.
 """
@@ -114,7 +114,7 @@ def hull_warnings(bodies: Iterable[Body]) -> list[str]:
         for shape in body.shapes:
             if np.isnan(shape.fit):
                 lines.append(f"{shape.name} of {body.name} is not closed: its fit is not known")
-            elif shape.fit < NOT_CONVEX:
+            elif shape.fit < MIN_FIT:
                 lines.append(
                     f"{shape.name} of {body.name} is far from convex: it fills "
                     f"{100.0 * shape.fit:.0f} % of its hull; split it"
@@ -148,7 +148,7 @@ def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, si.Json]:
         for file, hull in zip(files, body.hulls, strict=True):
             write_obj(hull, folder / file, f"convex hull, in the frame of {body.name}, in m")
         figures[body.name] = figures_of(body, files)
-    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(si.to_json(figures), sort_keys=False))
+    write_text(folder / "hulls.yaml", HEADER + yaml.safe_dump(si.to_json(figures), sort_keys=False))
     return figures
 
 

@@ -27,8 +27,8 @@ BoolArray = NDArray[np.bool_]
 
 # Degrees; between the headings at which sentences are tested, finer than a figure of the paper
 # shows.
-STEP = 0.1
-ZERO = 1e-12  # m/s or rad; smaller values are round-off, 4500 eps of speeds of 1 m/s
+HEADING_STEP = 0.1
+ROUND_OFF = 1e-12  # m/s or rad; smaller values are round-off, 4500 eps of speeds of 1 m/s
 PRINTED_NU = (0.91, 0.93, 0.96, 1.03)  # m/s; roller speeds at the four roller angles, section 3
 PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)  # m/s; slips at the same
 
@@ -45,7 +45,7 @@ class Claim:
 
 def claims() -> list[Claim]:
     """Return all claims of section 3 in its order."""
-    phi = np.round(np.arange(0.0, 360.0, STEP), 6)
+    phi = np.round(np.arange(0.0, 360.0, HEADING_STEP), 6)
     rigs = cases(phi)
     first = [*_claims_3a(rigs), *_claims_3b(phi, rigs)]
     return [*first, *_claims_3c(phi, rigs), *_claims_3d(phi, rigs)]
@@ -125,7 +125,7 @@ def _everywhere_claim(claim: str, phi: Array, holds: BoolArray) -> Claim:
 
 def _zero_claim(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:
     """Return the claim that a quantity is 0, by its largest absolute value."""
-    return Claim(claim, printed, words.format(largest), bool(largest < ZERO))
+    return Claim(claim, printed, words.format(largest), bool(largest < ROUND_OFF))
 
 
 def _number_claim(claim: str, values: Array, printed: float) -> Claim:
@@ -137,13 +137,13 @@ def _number_claim(claim: str, values: Array, printed: float) -> Claim:
 
 def _grows(values: Array) -> BoolArray:
     """Return at which headings (m,) |values| (4, m) grow from each rig to the next."""
-    return np.asarray((np.diff(np.abs(values), axis=0) > ZERO).all(axis=0))
+    return np.asarray((np.diff(np.abs(values), axis=0) > ROUND_OFF).all(axis=0))
 
 
 def _failures_text(phi: Array, holds: BoolArray) -> str:
     """Return the headings at which a sentence fails, in words."""
     if holds.all():
-        return f"at all headings, every {STEP:g} degrees"
+        return f"at all headings, every {HEADING_STEP:g} degrees"
     edges = np.flatnonzero(np.diff(np.r_[False, ~holds, False].astype(int)))
     spans = [
         f"{phi[a]:g}" if b == a + 1 else f"{phi[a]:g} to {phi[b - 1]:g}"

@@ -21,7 +21,8 @@ from roller_sphere.cli.rig import PAIRS, PAPER, Condition, RigOptions, Rollers
 from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 from roller_sphere.model.rig import RigError
 
-EQUAL = 1e-12  # relative difference below which two speeds are equal (round-off): 4500 eps
+# Relative difference below which two speeds are equal (round-off): 4500 eps.
+EQUAL_TOLERANCE = 1e-12
 # How the figures of `Driving` and `Reach` are printed: unit, explanation, heading, format.
 ROLLER_SPEED = Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
 EVERYWHERE = Quantity("m/s", "with rollers that reach the limit, in every direction", form=".6f")
@@ -148,7 +149,7 @@ def fastest_heading(kinematics: Kinematics) -> float:
     headings = np.mod(np.arctan2(zeros[:, 1], zeros[:, 0]), np.pi)
     headings[headings > np.pi - ANGLE] = 0.0
     speeds = top_speed(kinematics, headings, 1.0)
-    return float(headings[speeds >= speeds.max() * (1.0 - EQUAL)].min())
+    return float(headings[speeds >= speeds.max() * (1.0 - EQUAL_TOLERANCE)].min())
 
 
 def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[float, float]]:

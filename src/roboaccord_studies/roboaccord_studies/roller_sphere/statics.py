@@ -34,7 +34,7 @@ UP = np.array([0.0, 0.0, 1.0])  # unit vector z
 LARGEST = 100.0
 # N; smallest load on the ground, so that a lifting ball causes no division by 0; balls weigh
 # newtons.
-NO_LOAD = 1e-9
+MIN_LOAD = 1e-9
 
 
 def ball_acceleration(ahead: float, speed: float, turn_rate: float, gain: float = 0.0) -> Array:
@@ -107,7 +107,7 @@ class Statics:
         forces = (self._smallest + free_number * self._free_direction).reshape(2, 2)
         rollers = float((np.linalg.norm(forces, axis=1) / (self._mu * self.loads)).max())
         ground = self._sum - np.einsum("ij,ijd->d", forces, self._tangents) + self._weight
-        limit = self._mu_ground * max(ground[2], NO_LOAD)
+        limit = self._mu_ground * max(ground[2], MIN_LOAD)
         return rollers, float(np.hypot(*ground[:2]) / limit)
 
     def least(self, measure: Callable[[float], float]) -> float:

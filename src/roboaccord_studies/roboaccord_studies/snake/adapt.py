@@ -29,7 +29,7 @@ from roboaccord_studies.snake.ideal import Figures
 
 GAIT = ("amplitude", "frequency", "waves")  # keys of the controller, the parameters of its gait
 # s: time at the end of a run over which figures on the second ground are taken: as long as a
-# measurement (gait.MEASURE).
+# measurement (gait.MEASURING_TIME).
 MEASURING_TIME = 4.0
 # Options of the command.
 MU_ALONG = typer.Option(help="Friction coefficient of the second ground, along the body.")

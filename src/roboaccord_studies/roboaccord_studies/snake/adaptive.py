@@ -43,9 +43,9 @@ FIT_PERIOD = 0.02
 SIGMAS = 3.0
 # Relative change in a window, below which the estimate has settled: friction itself varies by more,
 # and a gait changes little with it.
-SETTLED = 0.05
+SETTLED_CHANGE = 0.05
 # Integration steps of the search in a control tick: a tenth of a period (ideal.MIN_STEPS).
-CHUNK = 16
+CHUNK_STEPS = 16
 
 BothMu = Annotated[list[float], Quantity("1", "along and across the body", "mu", ".3g")]
 
@@ -151,7 +151,8 @@ class AdaptiveController:
         self._serpenoid.reset()
         self._search: Generator[Gait, None, None] | None = None
         self._departed_since = np.inf  # time since which the estimate departs from the belief [s]
-        self._settled_since = np.inf  # time since which it has changed by less than SETTLED [s]
+        # Time since which it has changed by less than SETTLED_CHANGE [s].
+        self._settled_since = np.inf
         self._is_changing = False  # a change was noticed, and the estimate has not settled yet
         self._settled_mu = self._initial_mu.copy()  # the estimate at `_settled_since` (2,)
         self._tick = 0
@@ -188,7 +189,7 @@ class AdaptiveController:
         # After a change, wait until the estimate has settled, then search.
         if self._is_changing:
             self.believed = mu.copy()
-            if np.abs(np.log(mu / self._settled_mu)).max() > SETTLED:
+            if np.abs(np.log(mu / self._settled_mu)).max() > SETTLED_CHANGE:
                 self._settled_mu = mu.copy()
                 self._settled_since = time
             elif time - self._settled_since >= WINDOW:
@@ -219,10 +220,10 @@ class AdaptiveController:
     def _begin_search(self) -> None:
         """Begin a search of a better gait for the believed friction."""
         model = IdealModel(self._chain.parameters, self._friction(), self._points)
-        self._search = compass_search(model, self._task, self.gait, CHUNK)
+        self._search = compass_search(model, self._task, self.gait, CHUNK_STEPS)
 
     def _continue_search(self, time: float) -> None:
-        """Do CHUNK integration steps of the search, and use the best gait so far."""
+        """Do CHUNK_STEPS integration steps of the search, and use the best gait so far."""
         assert self._search is not None
         try:
             self.gait = next(self._search)

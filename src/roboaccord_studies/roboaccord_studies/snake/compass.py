@@ -33,7 +33,7 @@ FREQUENCY = 0.2  # Hz: lowest, in either direction of the wave; slower waves hav
 WAVES = (0.5, 3.0)
 # Relative effort that tracking may need beyond the ideal effort, by the errors of the loops.
 EFFORT_MARGIN = 0.05
-WEIGHT = 20.0  # of the penalties; by exceeding a limit twofold a gait gains at most about 3
+PENALTY_WEIGHT = 20.0  # of the penalties; by exceeding a limit twofold a gait gains at most about 3
 # First steps of amplitude [rad], frequency [Hz] and waves: a tenth to a quarter of each range.
 STEPS = np.array([0.1, 0.8, 0.3])
 HALVINGS = 4  # of the steps, before the search ends: to a sixteenth, 6 mrad, 0.05 Hz and 0.02 waves
@@ -89,7 +89,7 @@ def bounds_of(parameters: SnakeParameters, task: Task) -> list[tuple[float, floa
 def score(figures: Figures, task: Task) -> float:
     """Return the number to be minimised: minus speed or cost of transport, plus penalties."""
     value = -figures.speed if task.objective == "speed" else min(figures.cost_of_transport, 1e3)
-    return value + WEIGHT * excess(figures, task)
+    return value + PENALTY_WEIGHT * excess(figures, task)
 
 
 def excess(figures: Figures, task: Task) -> float:
@@ -106,7 +106,7 @@ def overlap(model: IdealModel, gait: Gait) -> float:
     """Return a penalty for links that would overlap, which the ideal model does not notice."""
     p = model.parameters
     diagonal = math.hypot(p.link_length, p.link_width)
-    return WEIGHT * max(0.0, 1.0 - model.clearance(gait) / diagonal)
+    return PENALTY_WEIGHT * max(0.0, 1.0 - model.clearance(gait) / diagonal)
 
 
 def compass_search(

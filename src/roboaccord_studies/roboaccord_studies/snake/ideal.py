@@ -201,8 +201,8 @@ class IdealModel:
 
     def evaluate(self, gait: Gait, tolerance: float = 1e-4) -> Figures:
         """Return the figures of a gait, computed at once; `tolerance` as in `evaluating`."""
-        most_steps = 1_000_000  # more than a gait takes: all steps are one portion
-        figures = list(self.evaluating(gait, most_steps, tolerance))[-1]
+        # One portion of more steps than a gait takes.
+        figures = list(self.evaluating(gait, 1_000_000, tolerance))[-1]
         assert figures
         return figures
 

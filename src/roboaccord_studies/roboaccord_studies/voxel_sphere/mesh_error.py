@@ -3,9 +3,9 @@
 Points are spread evenly over the triangles of the mesh, and their distances are averaged by area.
 Lengths are in voxels from the grid's corner.
 
-The values of `against` are in the JSON output and stay. FINE, BORDER and STEP may be tuned, but all
-errors in docs/voxel_terrain.md were measured with these values. test_voxel_export tests the
-distance of a plane.
+The values of `against` are in the JSON output and stay. LONGEST_EDGE, BORDER_WIDTH and
+GRADIENT_STEP may be tuned, but all errors in docs/voxel_terrain.md were measured with these values.
+test_voxel_export tests the distance of a plane.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from voxel_sphere.terrain.recipes import sheet_of, surface_of
 from voxel_sphere.terrain.surfaces import Distance, Surface
 from voxel_sphere.terrain.workspace import Terrain, Workspace
 
-BORDER = 1.0  # voxels; points this near to the grid's faces, where the mesh is cut, do not count
-FINE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
+# voxels; points this near to the grid's faces, where the mesh is cut, do not count.
+BORDER_WIDTH = 1.0
+LONGEST_EDGE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
 # Voxels; step of the central differences of heights, whose error is of second order: 1e-6, and
 # round-off of 100 voxels 1e-14 / 1e-3.
-STEP = 1e-3
+GRADIENT_STEP = 1e-3
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def deviation(mesh: Mesh, terrain: Terrain, exact: Distance | None) -> Deviation
         exact: signed distance to the closed form of the terrain; None if that is unknown.
     """
     points, areas = map(np.concatenate, zip(*points_on_mesh(mesh), strict=True))
-    inner = ((points > BORDER) & (points < terrain.n - BORDER)).all(axis=1)
+    inner = ((points > BORDER_WIDTH) & (points < terrain.n - BORDER_WIDTH)).all(axis=1)
     points, areas = points[inner], areas[inner]
     if not len(points):
         return Deviation(0.0, 0.0, "nothing")
@@ -74,7 +75,7 @@ def points_on_mesh(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.linalg.norm(cross, axis=1) / 2
-    orders = np.maximum(np.ceil(sides.max(axis=1) / FINE), 1).astype(int)
+    orders = np.maximum(np.ceil(sides.max(axis=1) / LONGEST_EDGE), 1).astype(int)
     for order in np.unique(orders):
         is_of_order, weights = orders == order, middles(int(order))
         points = np.einsum("pc,kcd->kpd", weights, corners[is_of_order]).reshape(-1, 3)
@@ -140,9 +141,9 @@ def ground_of(surface: Surface) -> Distance:
     height = surface.height
 
     def distance(x: Array, y: Array, z: Array) -> Array:
-        along_x = height(x + STEP, y) - height(x - STEP, y)
-        along_y = height(x, y + STEP) - height(x, y - STEP)
-        slope = np.hypot(along_x, along_y) / (2 * STEP)
+        along_x = height(x + GRADIENT_STEP, y) - height(x - GRADIENT_STEP, y)
+        along_y = height(x, y + GRADIENT_STEP) - height(x, y - GRADIENT_STEP)
+        slope = np.hypot(along_x, along_y) / (2 * GRADIENT_STEP)
         return np.asarray((z - height(x, y)) / np.hypot(1.0, slope))
 
     return surface.ground or distance

@@ -115,7 +115,7 @@ def workspace_command(
     if failures:
         cases = _combinations(setup, failures, angles)
     else:
-        cases = _frozen_cases(setup, [JOINTS[i] for i in workspace.PLANE], angles)
+        cases = _frozen_cases(setup, [JOINTS[i] for i in workspace.PLANE_INDICES], angles)
     if keep is not None and (len(failures) != 1 or len(cases) < 2):
         raise AccordError("--keep takes one --fault JOINT=frozen")
     check_target(plot)

@@ -48,7 +48,7 @@ MIN_KIND_LEAD = 40.0
 PATIENCE = 0.3
 # chi^2 of the rates in one tick; above it in all filters, all of them restart: expected are 7, so
 # they are off fivefold.
-LOST_MISFIT = 200.0
+RESTART_MISFIT = 200.0
 # s; nothing is reported for this time after a report, until the filters have settled
 QUIET_TIME = 0.5
 EARLY_FACTOR = 2.0  # factor on the threshold until the unknowns of the arm are estimated
@@ -65,10 +65,10 @@ JOLT_SHARE = 0.3
 # 1/s^0.5; random walk of the unknowns, over their prior standard deviation: 10 % of the prior in
 # 100 s.
 DRIFT_RATE = 0.01
-# Dry friction may hold a joint whose rate is below SLOW plus SIGMAS standard deviations of its
+# Dry friction may hold a joint whose rate is below REST_RATE plus SIGMAS standard deviations of its
 # noise (a joint at rest has a larger one by chance in 3 of 1000).
 SIGMAS = 3.0
-SLOW = 0.02  # rad/s; the rate DRY_RATE of balance.py
+REST_RATE = 0.02  # rad/s; the rate DRY_RATE of balance.py
 # N m; standard deviation of the effort of a stop, about that of the drives' limits
 STOP_EFFORT = 100.0
 # standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)
@@ -142,7 +142,7 @@ class Detector:
         period, self._time = time - self._time, time
         self._advance(state, effort, period)
         self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLED)
-        if self._bank.least_misfit() > LOST_MISFIT:
+        if self._bank.least_misfit() > RESTART_MISFIT:
             self._restart(time, state.qd, self.tick.noise)
         if time < self._bank.blind_until:
             if self._reported:
@@ -172,7 +172,7 @@ class Detector:
         # Variances of efforts that the balance does not contain: stops, joints with an unknown
         # failure, and dry friction of joints that may stick.
         white = tick.white + (stops.any(axis=1) | self._unmodelled) * STOP_EFFORT**2
-        sticks = np.abs(qd) < SIGMAS * rate_noise + SLOW
+        sticks = np.abs(qd) < SIGMAS * rate_noise + REST_RATE
         white = white + sticks * self._balance.sticking**2
         # Variances of the rates by an impact at an unknown time within the tick.
         jolts = (JOLT_SHARE * impulses.any() * (qd - bank.states[BELIEF, :N])) ** 2

@@ -145,10 +145,8 @@ class Diagnosis:
             before = case.verdict
             kind = case.judge()
             if kind and kind != before:
-                delay = time - case.began
-                changed.append(
-                    Detection(JOINTS[joint], kind, time, delay, case.residual, case.size)
-                )
+                name, delay = JOINTS[joint], time - case.began
+                changed.append(Detection(name, kind, time, delay, case.residual, case.size))
                 if kind in PARTIAL:
                     self.detector.exempt(joint, *case.estimate)
         judged = {JOINTS[joint] for joint, case in self._cases.items() if case.verdict}

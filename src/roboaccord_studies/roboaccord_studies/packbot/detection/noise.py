@@ -21,9 +21,8 @@ from functools import reduce
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-SETTLED = (
-    1.5  # s; the unknowns of an arm are estimated after this time, three times ADAPTATION_TIME
-)
+# s; the unknowns of an arm are estimated after this time, three times ADAPTATION_TIME
+SETTLED = 1.5
 # rad, rad/s; lower bounds of the estimated standard deviations of angles and rates: a tenth and a
 # twentieth of the noise that `Uncertainty` has by default.
 QUIET = (1e-4, 5e-4)
@@ -31,7 +30,7 @@ ADAPTATION_TIME = 0.5  # s; time constant of the estimate
 FINEST_COUNT = 1e-8  # rad; smaller counts, of more than 6e8 a turn, are rounding of numbers
 # rad; rounding errors of multiples of a count: angles of some rad have 1e-15, texts of logs 1e-9.
 ROUND_OFF = 1e-9
-MIDDLE = 0.455  # median of chi^2 with one degree of freedom
+CHI2_MEDIAN = 0.455  # median of chi^2 with one degree of freedom
 SECOND_DIFFERENCE = 6.0  # variance of x1 - 2 x2 + x3 over that of independent x: 1 + 4 + 1
 
 
@@ -57,8 +56,7 @@ class Noise:
         self._variance = self._first**2  # of angles and rates (2,)
         self._recent: list[Array] = []  # angles and rates (2, 7) of the last three states
         self._may_be_counted = True  # whether all states so far may be in counts
-        self._time = 0.0  # since the first state [s]
-        self.count = 0.0
+        self._time, self.count = 0.0, 0.0  # [s, rad]; the time is since the first state
 
     def update(self, q: Array, qd: Array, period: float) -> Array:
         """Process a measured state, and return the standard deviations (2,) [rad, rad/s].
@@ -76,7 +74,7 @@ class Noise:
         if len(self._recent) == 3:
             a, b, c = self._recent
             # Of the joints the median, over the median of what white noise of variance 1 has.
-            squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (SECOND_DIFFERENCE * MIDDLE)
+            squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (SECOND_DIFFERENCE * CHI2_MEDIAN)
             self._variance += (period / ADAPTATION_TIME) * (squares - self._variance)
         if self._may_be_counted:
             self._add_motion(q - previous_q, period * qd)

@@ -31,7 +31,7 @@ from packbot.controllers.diagnosis import Verdict
 from roboaccord.contract import Array
 
 from roboaccord_studies.packbot.detection.balance import Tick
-from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
+from roboaccord_studies.packbot.detection.detector import REST_RATE, SIGMAS
 from roboaccord_studies.packbot.detection.filters import N
 
 PARTIAL = ("weak", "slipping")  # verdicts that are partial failures
@@ -144,7 +144,7 @@ class PartialCase:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
         # Sign of the rates, 0 at rest: a joint turns if its mean rate is clearly above the noise,
         # with the detector's constants for rest.
-        rest_bound = SLOW + SIGMAS * noise * TICKS_PER_MEAN**-0.5
+        rest_bound = REST_RATE + SIGMAS * noise * TICKS_PER_MEAN**-0.5
         sign = np.sign(rate) * (np.abs(rate) > rest_bound)
         # The fraction 1 - f that a drive misses, and c, by weighted least squares.
         missing = -float(weight * residual @ effort)

@@ -72,9 +72,8 @@ class StuckEncoders:
         self._repeats = np.where(repeated, self._repeats + 1, 0)
         # Readings are noisy if the noise exceeds twice its lower bound and the initial assumption,
         # which fades from the estimate.
-        noisy = noise > 2.0 * (
-            QUIET[1] + self._rate_noise * np.exp(-0.5 * elapsed / ADAPTATION_TIME)
-        )
+        initial_noise = self._rate_noise * np.exp(-0.5 * elapsed / ADAPTATION_TIME)
+        noisy = noise > 2.0 * (QUIET[1] + initial_noise)
         stuck = (self._repeats == REPEATS) & (noisy | ~self._has_impulse)
         return int(stuck.argmax()) if stuck.any() else None
 

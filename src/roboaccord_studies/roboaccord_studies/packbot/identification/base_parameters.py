@@ -28,7 +28,7 @@ from roboaccord.contract import Array
 
 # Number of random states at which Y is evaluated, and their seed: 420 equations for 70 parameters.
 STATES, SEED = 60, 0
-CHANGES = 2.0  # rad/s^2; standard deviation of the accelerations of these states
+ACCELERATION = 2.0  # rad/s^2; standard deviation of the accelerations of these states
 # Relative size of the independent part of a column, below which it is rounding: sqrt(eps), rounded.
 ROUND_OFF = 1e-8
 LINKS = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
@@ -53,7 +53,7 @@ def random_states(parameters: PackbotParameters, count: int = STATES) -> Iterato
     for _ in range(count):
         q = np.asarray(rng.uniform(*parameters.limits))
         qd = speeds * rng.uniform(-1.0, 1.0, n)
-        yield State(q, qd, CHANGES * rng.standard_normal(n))
+        yield State(q, qd, ACCELERATION * rng.standard_normal(n))
 
 
 class BaseParameters:

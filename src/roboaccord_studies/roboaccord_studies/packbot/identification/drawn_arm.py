@@ -112,14 +112,13 @@ def _shift(origin: ET.Element, change: Array) -> None:
 
 def _load(hand: Mapping[str, ET.Element], payload: float, offset: Array) -> None:
     """Add a payload [kg] at an offset (3,) [m] to the hand's inertia, whose frame is not turned."""
-    mass, origin, inertia = hand["mass"], hand["origin"], hand["inertia"]
-    centre = np.array([float(x) for x in origin.attrib["xyz"].split()])
-    xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in MOMENTS)
+    centre = np.array([float(x) for x in hand["origin"].attrib["xyz"].split()])
+    xx, xy, xz, yy, yz, zz = (float(hand["inertia"].attrib[k]) for k in MOMENTS)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    nominal = pin.Inertia(float(mass.attrib["value"]), centre, tensor)
+    nominal = pin.Inertia(float(hand["mass"].attrib["value"]), centre, tensor)
     loaded = nominal + pin.Inertia(payload, offset, np.zeros((3, 3)))
-    mass.set("value", repr(float(loaded.mass)))
-    origin.set("xyz", " ".join(map(repr, loaded.lever.tolist())))
-    values = loaded.inertia[np.triu_indices(3)]
-    for key, value in zip(MOMENTS, values.tolist(), strict=True):
-        inertia.set(key, repr(value))
+    hand["mass"].set("value", repr(float(loaded.mass)))
+    hand["origin"].set("xyz", " ".join(map(repr, loaded.lever.tolist())))
+    moments = loaded.inertia[np.triu_indices(3)].tolist()
+    for key, moment in zip(MOMENTS, moments, strict=True):
+        hand["inertia"].set(key, repr(moment))

@@ -28,7 +28,7 @@ from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 from scipy.interpolate import BSpline
 
-from roboaccord_studies.packbot.detection.noise import MIDDLE
+from roboaccord_studies.packbot.detection.noise import CHI2_MEDIAN
 from roboaccord_studies.packbot.identification.base_parameters import State
 from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE, N, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion
@@ -39,7 +39,7 @@ DEGREE = 5  # of the splines, whose second derivatives, the accelerations, are c
 # Ticks; rigid-body efforts are computed at every fourth state only, to save time: 40 ms, a twelfth
 # of a period at BAND.
 STATE_STRIDE = 4
-ROUNDS = 8  # number of Gauss-Newton iterations; any above what it settles in would do
+ITERATIONS = 8  # number of Gauss-Newton iterations; any above what it settles in would do
 # Number of neighbouring sines whose residuals may be correlated; the arm filters noise over a few,
 # and the weights fall to 0.
 LAGS = 12
@@ -86,7 +86,7 @@ def noise_of(motion: Motion) -> Array:
     By the median of squared third differences in time, to which a smooth motion adds little.
     """
     squares = [np.median(np.diff(y, 3, axis=0) ** 2, axis=0) for y in (motion.q, motion.qd)]
-    return np.sqrt(np.array(squares) / (THIRD_DIFFERENCE * MIDDLE))
+    return np.sqrt(np.array(squares) / (THIRD_DIFFERENCE * CHI2_MEDIAN))
 
 
 def smooth(motion: Motion, noise: Array) -> State:
@@ -206,7 +206,7 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
     first = np.diag(1.0 / (FIRST_RESIDUAL * setup.effort_limits))
     weights = np.tile(first, (len(balance.frequencies), 1, 1))
-    for _ in range(ROUNDS):
+    for _ in range(ITERATIONS):
         residuals, slopes = balance.residuals(x)
         rows = weights @ slopes
         flat = rows.reshape(-1, SIZE)

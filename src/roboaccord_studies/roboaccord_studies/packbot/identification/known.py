@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -56,15 +57,12 @@ class KnownArm(NamedTuple):
         Raises:
             AccordError: for a file that cannot be read, or is of another kind.
         """
-        try:
+        with suppress(KeyError, TypeError, ValueError, RecursionError):
             blocks = json.loads(read_text(Path(path)))["unknowns"]
             arm = cls(_vector(blocks, "value"), _vector(blocks, "deviation"))
-            is_valid = arm.is_possible
-        except (KeyError, TypeError, ValueError, RecursionError):
-            is_valid = False
-        if not is_valid:
-            raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
-        return arm
+            if arm.is_possible:
+                return arm
+        raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
 
     @property
     def is_possible(self) -> bool:

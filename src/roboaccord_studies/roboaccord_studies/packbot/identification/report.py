@@ -45,7 +45,7 @@ SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those 
 # Quantities that no motion identifies, and why.
 UNIDENTIFIABLE = {SCALE: "not distinguishable from the masses without a known payload"}
 LEFT = Quantity("1", "of the interval as known before", "left", ".0f", "%")  # how it is printed
-DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
+REFERENCE_DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,11 @@ class Quantities:
         self._period = setup.scenario.control_period
         mass = np.diag(self._unknowns.nominal.mass_matrix(np.zeros(len(JOINTS))))
         self.light = self._unknowns.viscous * self._period > mass
-        self._others = [j for j, name in enumerate(JOINTS) if name != DRIVE]
+        self._others = [j for j, name in enumerate(JOINTS) if name != REFERENCE_DRIVE]
         units = {f"viscous_{j}": "N m s/rad" for j in JOINTS}
         units |= {f"coulomb_{j}": "N m" for j in JOINTS}
         units |= {"payload_mass": "kg", "payload_y": "m", "payload_z": "m"}
-        units |= {f"torque_constant_{JOINTS[j]}_to_{DRIVE}": "1" for j in self._others}
+        units |= {f"torque_constant_{JOINTS[j]}_to_{REFERENCE_DRIVE}": "1" for j in self._others}
         units |= {SCALE: "1", "latency": "s"}
         self.names = [*self._base.names, *units]
         self.units = [*self._base.units, *units.values()]
@@ -133,7 +133,7 @@ class Quantities:
         viscous = self._unknowns.viscous * (1.0 + x[BLOCKS["viscous"]])
         coulomb, payload = x[BLOCKS["coulomb"]], x[BLOCKS["payload"]]
         gain = 1.0 + x[BLOCKS["gain"]]
-        ratios = gain[self._others] / gain[JOINTS.index(DRIVE)]
+        ratios = gain[self._others] / gain[JOINTS.index(REFERENCE_DRIVE)]
         latency = self._period * x[BLOCKS["latency"]]
         blocks = (base_parameters, viscous, coulomb, payload, ratios, [gain.mean()], latency)
         return np.concatenate(blocks)
