@@ -98,7 +98,7 @@ def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgb
 
-    visible_faces = []  # depth, corners (k, 2), colour and edge colour of each
+    visible_faces = []  # of each its depth, corners (k, 2), colour and edge colour
     for solid in solids:
         vertices = see(solid.vertices)
         for face in solid.faces:
@@ -130,6 +130,7 @@ def draw_ball(axes: Axes, radius: float) -> None:
         x, y, depth = radius * see(points).T
         for is_front, colour in ((False, report.RULE), (True, report.SOFT)):
             drawn = (depth >= 0.0) == is_front
+            # NaN interrupts the line where it is on the other side.
             axes.plot(*np.where(drawn, [x, y], np.nan), color=colour, lw=0.5)
 
 

@@ -59,7 +59,7 @@ class ResultsFile:
             self._file.seek(0)
             text = self._file.read()
             complete = text[: text.rfind("\n") + 1]  # a last line may be unfinished
-            first, *lines = complete.splitlines() or [head]
+            first, *lines = complete.splitlines() or [head]  # a new file will begin with the head
             if first != head or not (complete or head.startswith(text)):
                 raise AccordError(f"{path} is of another study, or of other software: name another")
             self._file.truncate(len(complete))

@@ -72,11 +72,10 @@ def crossings(family: Family, branch: Branch) -> list[Crossing]:
         step = int(np.sign(counts[1] - counts[0]))
         outside_before = counts[0]
         for share, number in sorted(Counter(shares).items()):
-            outside_after = outside_before + step * number
+            outside = (outside_before, outside_before + step * number)
             point = orbit_between(family, a, b, share)
-            kind = _bifurcation_kind(point)
-            located.append(Crossing(kind, (outside_before, outside_after), point, i))
-            outside_before = outside_after
+            located.append(Crossing(_bifurcation_kind(point), outside, point, i))
+            outside_before = outside[1]
     return located
 
 

@@ -135,8 +135,7 @@ def find_orbit(
         AccordError: if none is found.
     """
     unknowns = np.concatenate([start, [controls[name] for name in kind.solved]])
-    closing = Closing(kind, parameters, controls, rise)
-    norm = math.inf
+    closing, norm = Closing(kind, parameters, controls, rise), math.inf
     path = closing.newton(unknowns, DIFFERENCE_STEP, longest=LONGEST_STEP, steps=NEWTON_STEPS)
     for root, residual in path:
         new_norm = float(np.linalg.norm(residual))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from monkeybot.cli.options import Changes, robot_parameters
@@ -53,8 +53,7 @@ class Best:
     spectral_radius: Annotated[float, Quantity("1", "stable below 1", "radius", ".4f")]
 
 
-@dataclass(frozen=True)
-class StabilityMap:
+class StabilityMap(NamedTuple):
     """The clocked gaits over a grid; NaN where the family of the shipped gait does not reach.
 
     Args:
@@ -177,7 +176,7 @@ def stability_command(
         gaits = stability_map(parameters, periods, torques, done=done)
         level = shipped_level(parameters)
         files = [out_folder / "stability.npz", out_folder / "stability.svg"]
-        save_map(vars(gaits), files[0], parameters, made_with(*MADE_WITH))
+        save_map(gaits._asdict(), files[0], parameters, made_with(*MADE_WITH))
         write_stability(gaits, level, files[1])
     best = level.best
     stability = Stability(

@@ -60,12 +60,6 @@ class Body(NamedTuple):
         return [shape.hull for shape in self.shapes]
 
     @property
-    def box(self) -> tuple[Array, Array]:
-        """Lowest and highest corner of the bounding box along its frame's axes (3,), (3,) [m]."""
-        corners = np.concatenate([hull.vertices for hull in self.hulls])
-        return corners.min(axis=0), corners.max(axis=0)
-
-    @property
     def volume(self) -> float:
         """Sum over all hulls; what two of them share counts twice [m^3]."""
         return sum(hull.volume for hull in self.hulls)
@@ -153,8 +147,9 @@ def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, si.Json]:
 
 
 def figures_of(body: Body, files: Sequence[str]) -> dict[str, si.Json]:
-    """Return the figures of a body by name, and those of its hulls, which are in files."""
-    lower, upper = body.box
+    """Return the figures of a body by name, and those of its hulls, which are in `files`."""
+    corners = np.concatenate([hull.vertices for hull in body.hulls])
+    box = {"lower": corners.min(axis=0).tolist(), "upper": corners.max(axis=0).tolist()}
     inertia = body.inertia[np.triu_indices(3)].tolist()
     hulls: list[si.Json] = []
     for file, shape in zip(files, body.shapes, strict=True):
@@ -165,7 +160,7 @@ def figures_of(body: Body, files: Sequence[str]) -> dict[str, si.Json]:
         "volume": body.volume,
         "centre": body.centre.tolist(),
         "inertia": dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), inertia, strict=True)),
-        "box": {"lower": lower.tolist(), "upper": upper.tolist()},
+        "box": box,
         "hulls": hulls,
     }
 
@@ -222,7 +217,7 @@ def hulls_of(
     assert hulls is not None  # that selects the mode
     if not (math.isfinite(density) and density > 0.0):
         raise AccordError(f"--density is {density:g}, and must be positive")
-    by_link, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
+    mass_of_link, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
     with (
         results(folder, "packbot_hulls", force=force) as out_folder,
         counted(len(shapes), "hulls") as advance,
@@ -231,7 +226,7 @@ def hulls_of(
         for shape in shapes:
             pieces += [shape] if whole else split(shape)
             advance(1)
-        bodies = make_bodies(pieces, density=density, masses=by_link)
+        bodies = make_bodies(pieces, density=density, masses=mass_of_link)
         links = write_bodies(bodies, out_folder)
     for line in hull_warnings(bodies):
         warn(line)

@@ -52,9 +52,9 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     """
     p, t = parameters, trajectory
     geometry = geometry_of(p)
+    rates = np.column_stack([ball_spin(t), t.qd])
     # As `configure` takes them: x and y of the ball and of the carrier's middle [m], and yaw [rad].
     # Joints 2 to 4 move the carrier; joint 2 is 0 with its middle `ball_ahead` behind the origin.
-    rates = np.column_stack([ball_spin(t), t.qd])
     positions = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
     slips = np.empty((len(t), 2, 3))
     for i in range(len(t)):

@@ -54,7 +54,9 @@ def deviation(mesh: Mesh, terrain: Terrain, exact: Distance | None) -> Deviation
             smoothed, are half filled. The steps of binary slices then count as error.
         exact: signed distance to the closed form of the terrain; None if that is unknown.
     """
-    points, areas = map(np.concatenate, zip(*points_on_mesh(mesh), strict=True))
+    pieces = list(points_on_mesh(mesh))
+    points = np.concatenate([points for points, _ in pieces])
+    areas = np.concatenate([areas for _, areas in pieces])
     inner = ((points > BORDER_WIDTH) & (points < terrain.n - BORDER_WIDTH)).all(axis=1)
     points, areas = points[inner], areas[inner]
     if not len(points):
@@ -109,15 +111,16 @@ def exact_distance(workspace: Workspace, names: Sequence[str]) -> Distance | Non
     Raises:
         AccordError: if a recipe makes no volume.
     """
-    of_volumes = [_volume_distance(workspace, name) for name in names]
-    known = [of_volume for of_volume in of_volumes if of_volume is not None]
-    if not known or len(known) < len(of_volumes):
+    distances = [_volume_distance(workspace, name) for name in names]
+    known_distances = [distance for distance in distances if distance is not None]
+    if not known_distances or len(known_distances) < len(distances):
         return None
 
-    def distance(x: Array, y: Array, z: Array) -> Array:
-        return np.asarray(np.minimum.reduce([of_volume(x, y, z) for of_volume in known]))
+    def nearest(x: Array, y: Array, z: Array) -> Array:
+        """Return the smallest of the distances at points (m,)."""
+        return np.asarray(np.minimum.reduce([distance(x, y, z) for distance in known_distances]))
 
-    return distance
+    return nearest
 
 
 def _volume_distance(workspace: Workspace, name: str) -> Distance | None:
@@ -141,6 +144,7 @@ def ground_of(surface: Surface) -> Distance:
     height = surface.height
 
     def distance(x: Array, y: Array, z: Array) -> Array:
+        """Return the distance above the graph at points (m,), of the first order."""
         along_x = height(x + GRADIENT_STEP, y) - height(x - GRADIENT_STEP, y)
         along_y = height(x, y + GRADIENT_STEP) - height(x, y - GRADIENT_STEP)
         slope = np.hypot(along_x, along_y) / (2 * GRADIENT_STEP)

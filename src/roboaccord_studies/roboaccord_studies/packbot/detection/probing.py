@@ -77,11 +77,10 @@ class Prober:
     def doubts(self, q: Array, explanations: Mapping[str, tuple[str, ...]]) -> list[Doubt]:
         """Return the doubts at angles q (7,) [rad], by the open explanations of each joint."""
         failed = {joint for joint, kinds in explanations.items() if "healthy" not in kinds}
-        doubts = []
-        for joint, kinds in explanations.items():
-            probe = self._probe(q, JOINTS.index(joint), "healthy" in kinds, failed)
-            doubts.append(Doubt(joint, kinds, probe))
-        return doubts
+        return [
+            Doubt(joint, kinds, self._probe(q, JOINTS.index(joint), "healthy" in kinds, failed))
+            for joint, kinds in explanations.items()
+        ]
 
     def turn(self, q: Array, joint: int) -> Array | None:
         """Return the motion (7,) [rad] that shows whether a joint turns, from angles q.

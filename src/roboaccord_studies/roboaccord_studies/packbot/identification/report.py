@@ -185,7 +185,7 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
     # Products of unknowns, where both are near 0, have no slope.
     sampled = _sampled(quantities, result.x, result.covariance)
     deviation = np.maximum(result.deviation(slopes), sampled)
-    # Where within a physics step an engine samples is not known.
+    # The last quantity is the latency: where within a physics step an engine samples is not known.
     deviation[-1] = np.hypot(deviation[-1], UNIFORM * setup.scenario.physics_step)
     dry = slice(names.index(f"coulomb_{JOINTS[0]}"), names.index(f"coulomb_{JOINTS[-1]}") + 1)
     smeared = LIGHT_DRY_ERROR * quantities.of(result.x)[dry] * quantities.light

@@ -143,11 +143,10 @@ def equilibria_command(
         return _map(arm, setup.initial.q, over.replace(",", " ").split(), cells, plot, bag)
     with log.status("looking for equilibria"):
         equilibria = find_equilibria(arm, setup.initial.q, count, seed)
+    poses = {kind: getattr(equilibria, kind) for kind in KINDS}
     if plot:
-        draw_equilibria(
-            arm, {kind: getattr(equilibria, kind) for kind in KINDS}, equilibria.tree, plot
-        )
-    data = {kind: len(getattr(equilibria, kind)) for kind in KINDS} | {"linked": equilibria.linked}
+        draw_equilibria(arm, poses, equilibria.tree, plot)
+    data = {kind: len(of_kind) for kind, of_kind in poses.items()} | {"linked": equilibria.linked}
     words = ", ".join(f"{number} {kind}" for kind, number in data.items())
     return Result(data, [f"equilibria: {words}"])
 

@@ -279,6 +279,7 @@ def _joined(
     """
     (joint,) = arm.loose.tolist()
     stable = [e for cell in by_cell for e in cell if e.kind != "unstable"]
+    # Equilibria are known by their identity: those of neighbouring cells may be equal.
     numbers = {id(equilibrium): number for number, equilibrium in enumerate(stable)}
     links, folds = list[tuple[int, int]](), list[Fold]()  # pairs of numbers of joined equilibria
     for first, second in pairs:

@@ -198,6 +198,7 @@ def visible_fraction(arm: FailedArm, seed: int = 0) -> float:
     angles = arm.lower + drawn * (arm.upper - arm.lower)
     settled = (arm.resting_pose(q) for q in angles if not arm.clearance.touches(q))
     poses = [q for q in settled if q is not None and arm.bears(q)]
+    # The camera's position and the direction of its axis in each of k poses (k, 3).
     eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
     best = list[float]()
     for target in targets:
