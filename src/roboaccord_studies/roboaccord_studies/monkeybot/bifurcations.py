@@ -2,11 +2,11 @@
 
 The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
 each hand, by which it swings along a wall. A family is the set of gaits that repeat (orbits) while
-one quantity varies, such as the period; continuation.py follows it from orbit to orbit. An orbit is
-stable while all Floquet multipliers, the eigenvalues of its return map, are inside the unit circle.
-Between two neighbours with different numbers of multipliers outside, the crossings are located.
-Multipliers leave the circle at 1 (fold), at -1 (flip: after it, every second step is alike) or as a
-complex pair (Neimark-Sacker: the gait starts to sway).
+one quantity varies, such as the period; continuation.py follows it from orbit to orbit, and what it
+has followed is a branch. An orbit is stable while all Floquet multipliers, the eigenvalues of its
+return map, are inside the unit circle. Between two neighbours with different numbers of multipliers
+outside, the crossings are located. Multipliers leave the circle at 1 (fold), at -1 (flip: after it,
+every second step is alike) or as a complex pair (Neimark-Sacker: the gait starts to sway).
 
 The tolerances REAL_TOLERANCE and CROSSING_TOLERANCE and the printed columns MARKED may be changed.
 The kinds `fold`, `flip` and `Neimark-Sacker` are values of the JSON output, and stay.
@@ -121,6 +121,7 @@ def most_stable(family: Family, branch: Branch) -> Point:
     for a, b in itertools.pairwise(points[max(i - 1, 0) : i + 2]):
 
         def radius(share: float, a: Point = a, b: Point = b) -> float:
+            """Return the spectral radius at a share of the way from a to b, bound here."""
             return orbit_between(family, a, b, share).orbit.spectral_radius
 
         least = scipy.optimize.minimize_scalar(
@@ -145,6 +146,7 @@ def _crossing_share(family: Family, a: Point, b: Point, k: int) -> float:
     """
 
     def excess(share: float) -> float:
+        """Return by how much the multiplier exceeds 1 at a share of the way from a to b."""
         sizes = np.abs(orbit_between(family, a, b, share).orbit.multipliers)
         return float(np.sort(sizes)[::-1][k]) - 1.0
 
@@ -230,6 +232,7 @@ def continue_command(
         task = bar.add_task(COMPILING, total=None)
 
         def show(text: str) -> None:
+            """Show a text beside the progress bar."""
             bar.update(task, description=text)
 
         branch = follow(family, orbit, largest=largest, most=most, done=show)

@@ -193,6 +193,7 @@ def follow_to(
     torque_change = 0.0 if end.torque is None else end.torque - step.torque
 
     def course(share: float) -> Setting:
+        """Return the setting at a share, 0 to 1, of the way to the other one."""
         torque = None if end.torque is None else step.torque + share * torque_change
         return Setting(end.parameters, step.period + share * period_change, torque)
 

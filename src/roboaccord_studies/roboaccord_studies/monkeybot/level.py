@@ -4,7 +4,8 @@ The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a swit
 each hand, by which it swings along a wall. In a clocked gait the torque is constant and hands
 change by the clock. For each period there is a torque with which the robot keeps its height.
 `level_gaits` follows such a gait to longer and to shorter periods. `Level` finds the most stable of
-them and the range of stable periods around it. `clocked_gait` follows the shipped gait to a given
+them and the range of stable periods around it: stable is a gait whose spectral radius, the size of
+its largest Floquet multiplier, is below 1. `clocked_gait` follows the shipped gait to a given
 period, to the last digit.
 
 PERIOD_STEP, MOST_PERIODS, MAX_RADIUS and ORBIT_STEP may be tuned; finer steps take longer.

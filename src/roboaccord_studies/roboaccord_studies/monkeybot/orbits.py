@@ -241,6 +241,7 @@ class Closing(NamedTuple):
         """
 
         def residual(z: Array) -> Array:
+            """Return the residual with the controls of z."""
             return self._replace(controls=self.controls_at(z)).residual(z[:4])
 
         slope = partial(central_slope, residual, steps=step)

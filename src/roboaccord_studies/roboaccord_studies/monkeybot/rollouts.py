@@ -129,6 +129,7 @@ def run_walks(
     """
 
     def count(walks: Walks) -> None:
+        """Report the number of walks of a finished call."""
         if done:
             done(len(walks.cycles))
 
@@ -142,7 +143,7 @@ class RepeatedGait(NamedTuple):
 
     Attributes:
         rows: the robot's parameters with hand A first, and with hand B first.
-        phases: of the gait (n, 11), as in `hybrid.run`.
+        phases: of the gait (n, 11), as in `hybrid.run`; DURATION, TIMED and TORQUE are columns.
         stop: event that ends a cycle early, a tuple of 6.
         target: state of the orbit at the beginning of a cycle (4,) [rad, rad/s].
         forwards: sign of the orbit's motion along x.

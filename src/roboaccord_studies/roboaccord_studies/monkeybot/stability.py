@@ -2,8 +2,9 @@
 
 The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
 each hand, by which it swings along a wall. For each pair of period and torque there is a gait that
-repeats but for its height: it drops or rises by the same amount in every step. Starting from the
-shipped gait, the grid is filled outwards (`flood`), each gait followed from a neighbouring one. The
+repeats but for its height: it drops or rises by the same amount in every step. It is stable if its
+spectral radius, the size of the largest Floquet multiplier, is below 1. Starting from the shipped
+gait, the grid is filled outwards (`flood`), each gait followed from a neighbouring one. The
 horizontal gaits, with a drop of 0, are a line in the map.
 
 RADIUS_CUT, BORDER, DOT and CONTROL_STEPS may be changed. The fields of `StabilityMap` are the

@@ -68,6 +68,7 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
     caption_8 = "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing."
 
     def write_pose(q: Array, number: str, title: str, caption: str) -> report.Still:
+        """Write a figure of the arm at the angles q (7,) [rad]."""
         return _write_solids(solids_of(setup, q), folder, number, title, caption)
 
     return [

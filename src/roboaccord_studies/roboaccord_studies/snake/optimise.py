@@ -76,6 +76,7 @@ def optimise(
     count = 0
 
     def objective(x: Array) -> float:
+        """Return the score of a point of the search (3,), and count it."""
         nonlocal count
         count += 1
         if on_evaluation:

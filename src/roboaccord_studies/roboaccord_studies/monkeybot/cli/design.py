@@ -4,8 +4,8 @@ The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a swit
 each hand, by which it swings along a wall. The shape of a link is its mass distribution: the
 position of the centre of gravity and the inertia. The command follows the clocked gait over a grid
 of shapes (../design.py), and searches from the best of the grid for the robots with the smallest
-spectral radius and with the widest range of stable periods. It writes the data and a picture for
-each of these two measures.
+spectral radius (the size of the largest Floquet multiplier, below 1 for a stable gait) and with the
+widest range of stable periods. It writes the data and a picture for each of these two measures.
 
 CUTS must have an entry for each of `design.MARGINS`. The names in `robots` are keys of the JSON
 output, and stay.
@@ -111,7 +111,7 @@ class Design:
 
 
 def write_design(designs: DesignMap, margin: str, robot: Robot, better: Robot, path: Path) -> None:
-    """Write the map of a margin over the shape of the links as SVG, with two robots on it."""
+    """Write the map of a margin, one of MARGINS, over the shape as SVG, with two robots on it."""
     x, y, arrays = designs.centre, designs.inertia, designs.arrays
     cut, unit = CUTS[margin]
     with picture(path, SQUARE) as axes:

@@ -16,8 +16,8 @@ each tick (control period):
     takes longer than PATIENCE. "healthy" takes an earlier report back.
  5. If no filter has fitted for PATIENCE, the joint that fits worst is reported as "unexplained".
 
-The constants may be tuned, but not on the arms of the table in docs/packbot_failures.md; run
-`make detection` again for that table, and test_detector.
+The constants may be tuned, but not on the arms of the table in docs/packbot_failures.md; run `make
+detection` again for that table, and test_detector.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 - Readings that repeat show a stuck encoder (stuck.py). Once one is found, reports since it stopped
   are taken back, and nothing more is reported, because an angle is no longer known.
 
-MARGIN and MEMORY may be tuned. Whole failures must be reported as by the detector alone
+ESTIMATE_AGE and MEMORY may be tuned. Whole failures must be reported as by the detector alone
 (test_diagnosis).
 """
 
@@ -31,7 +31,7 @@ from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 # s; the unknowns are taken this long before a failure, when it cannot affect them, as
 # detector.PATIENCE.
-MARGIN = 0.3
+ESTIMATE_AGE = 0.3
 MEMORY = 1.5  # s; past ticks are kept for this time, longer than a failure takes to be found
 
 
@@ -155,9 +155,9 @@ class Diagnosis:
     def _open_case(self, joint: int, began: float) -> PartialCase:
         """Return an examination of a joint that failed at a time [s], with all ticks but the last.
 
-        The unknowns of the arm are those MARGIN seconds earlier, or the oldest ones kept.
+        The unknowns of the arm are those ESTIMATE_AGE seconds earlier, or the oldest ones kept.
         """
-        earlier = [past.estimate for past in self._past if past.time <= began - MARGIN]
+        earlier = [past.estimate for past in self._past if past.time <= began - ESTIMATE_AGE]
         estimate = earlier[-1] if earlier else self._past[0].estimate
         case = PartialCase(joint, float(self._hidden[joint]), estimate, began)
         for past in list(self._past)[:-1]:

@@ -6,8 +6,8 @@ that of white noise has six times the variance of the noise; hence the estimate.
 joints leaves out joints that are jerked.
 
 If the rates are differences of angles over the control period T, the encoders measure in counts.
-Each angle is then wrong by up to half a count s, uniformly, and a rate has the standard deviation
-s / (T sqrt(6)).
+Each angle is then wrong by up to half a count s, uniformly, and a rate has the standard deviation s
+/ (T sqrt(6)).
 
 SETTLED, QUIET, ADAPTATION_TIME and FINEST_COUNT may be tuned. test_counts checks the noise of
 encoders in counts, and that too coarse ones are refused.

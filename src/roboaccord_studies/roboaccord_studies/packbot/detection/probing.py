@@ -42,6 +42,7 @@ class Probe:
     size: float
 
     def __str__(self) -> str:
+        """Return the motion in words."""
         return f"turn {self.joint} by {self.direction * self.size:+g} rad"
 
 

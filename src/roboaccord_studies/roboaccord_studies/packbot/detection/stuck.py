@@ -53,7 +53,7 @@ class StuckEncoders:
         *,
         counted: bool,
     ) -> int | None:
-        """Return the joint whose encoder is stuck, if there is one.
+        """Return the index of the joint whose encoder is stuck, if there is one.
 
         Args:
             before, after: measured states at the ends of the tick.

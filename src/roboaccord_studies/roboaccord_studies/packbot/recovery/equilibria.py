@@ -44,7 +44,8 @@ class Equilibria(NamedTuple):
         unstable: poses (7,) [rad] in which they would be balanced.
         propped: poses (7,) [rad] in which they rest on a contact.
         linked: number of stable and propped poses to which a path leads from the present one.
-        tree: poses that can be reached from the present one; None if gravity moves no loose joint.
+        tree: search tree of poses that can be reached from the present one; None if gravity moves
+            no loose joint.
     """
 
     stable: list[Array]

@@ -162,6 +162,7 @@ def optimise_command(
         search = bar.add_task("searching", total=None)
 
         def show(count: int, total: int) -> None:
+            """Show how many gaits have been evaluated."""
             bar.update(search, completed=count, total=total)
 
         optimum = optimise(model, task, show)
