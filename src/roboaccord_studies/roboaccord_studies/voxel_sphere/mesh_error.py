@@ -22,7 +22,7 @@ from voxel_sphere.terrain.recipes import sheet_of, surface_of
 from voxel_sphere.terrain.surfaces import Distance, Surface
 from voxel_sphere.terrain.workspace import Terrain, Workspace
 
-# voxels; points this near to the grid's faces, where the mesh is cut, do not count.
+# Voxels; points this near to the grid's faces, where the mesh is cut, do not count.
 BORDER_WIDTH = 1.0
 LONGEST_EDGE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
 # Voxels; step of the central differences of heights, whose error is of second order: 1e-6, and

@@ -130,7 +130,8 @@ class PartialCase:
         if time - self._block_start >= MEAN_TIME - ROUND_OFF:
             self._blocks.append(np.mean(self._samples, axis=0))
             self._samples.clear()
-            self._block_start, self._has_new_mean = time, True
+            self._block_start = time
+            self._has_new_mean = True
 
     def judge(self) -> Verdict | None:
         """Return the failure that is found instead of the reported one; None if there is none."""
@@ -181,9 +182,8 @@ class PartialCase:
             friction: c of a slipping brake [N m].
         """
         is_weak = WEAK_FRACTIONS[0] < fraction < WEAK_FRACTIONS[1]
-        sizes: dict[Verdict, float] = {
-            "slipping": friction
-        }  # of the partial failures that are possible
+        # Sizes of the partial failures that are possible.
+        sizes: dict[Verdict, float] = {"slipping": friction}
         if is_weak:
             sizes["weak"] = fraction
         best, second = sorted(misfits, key=misfits.__getitem__)[:2]

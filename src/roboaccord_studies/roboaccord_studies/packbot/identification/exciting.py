@@ -83,7 +83,8 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
     """
     rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
     regressor = Regressor(setup)
-    corners, time = [setup.initial.q], 0.0
+    corners = [setup.initial.q]
+    time = 0.0  # duration so far [s]
     # Sum of R^T R over the motion so far, with the regressor R; regular from the start.
     information = np.eye(regressor.rows(base.random_states(setup.parameters, 1)).shape[1])
     while time < setup.scenario.duration:
