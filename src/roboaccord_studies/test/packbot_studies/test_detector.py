@@ -291,7 +291,7 @@ def test_an_arm_of_the_study_repeats_itself():
 def test_commands_arrive_late_and_as_the_drives_give_them(setup):
     """After its ticks of latency the arm has the gain's part of an effort."""
     draw = draw_arm(np.random.default_rng(5), Uncertainty().scaled(0.0), setup.effort_limits)
-    draw = replace(draw, x=draw.x + vector({"latency": 2, "gain": 0.02}), noise=(0.0, 0.0))
+    draw = draw._replace(x=draw.x + vector({"latency": 2, "gain": 0.02}), noise=(0.0, 0.0))
     plant, q = Plant(draw, REFERENCE), setup.initial.q
     seen = plant.reset(q, 0)
     efforts = 1.01 * Arm.of(setup).bias(q, np.zeros(7))
@@ -399,7 +399,7 @@ def test_an_arm_that_is_not_its_model_is_not_taken_for_a_broken_one(setup, error
     The hand ends within 2 mm of where plain `reach` ends.
     """
     noise = EXACT_ARM.noise if error else (1e-2, 1e-1)
-    draw = replace(EXACT_ARM, x=vector(error), noise=noise)
+    draw = EXACT_ARM._replace(x=vector(error), noise=noise)
     plant, ends = Plant(draw, "mujoco"), []
     for name in ("recover", "reach"):
         more = {"diagnosis": "detected"} if name == "recover" else {}
@@ -435,7 +435,7 @@ def test_the_noise_of_accelerations_is_not_taken_for_knowledge(setup):
 
 @pytest.mark.slow
 def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
-    plant = Plant(replace(EXACT_ARM, noise=(1e-2, 1e-1)), "mujoco")
+    plant = Plant(EXACT_ARM._replace(noise=(1e-2, 1e-1)), "mujoco")
     controller = controlled(setup, "recover", diagnosis="detected")
     seen = plant.reset(setup.initial.q, 1)
     for k in range(300):

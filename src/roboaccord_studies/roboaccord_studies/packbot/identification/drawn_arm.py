@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -27,8 +27,7 @@ from roboaccord_studies.packbot.identification.unknowns import BLOCKS, N
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # attributes of `inertia` in a URDF
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """Errors of one arm, as they are drawn at random or were identified.
 
     Args:

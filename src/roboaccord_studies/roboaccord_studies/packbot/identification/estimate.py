@@ -96,7 +96,7 @@ def smooth(motion: Motion, noise: Array) -> State:
         motion: measured motion of k states.
         noise: standard deviations of angles and rates (2, 7), by which both are weighted.
     """
-    # Basis functions of the splines and their derivatives at the measured times.
+    # Basis functions of the splines and their derivatives at the measured times (k, number).
     time = motion.time
     count = max(round((time[-1] - time[0]) / KNOT_SPACING), 1)
     inner = np.linspace(time[0], time[-1], count + 1)
@@ -112,7 +112,8 @@ def smooth(motion: Motion, noise: Array) -> State:
         right = angle_weight * of_angles.T @ motion.q[:, j]
         right += rate_weight * of_rates.T @ motion.qd[:, j]
         coefficients.append(np.linalg.solve(normal, right))
-    return State(*(shape @ np.array(coefficients).T for shape in shapes))
+    q, qd, qdd = [shape @ np.array(coefficients).T for shape in shapes]
+    return State(q, qd, qdd)
 
 
 class MotionBalance:
@@ -125,29 +126,28 @@ class MotionBalance:
     Attributes:
         unknowns: unknowns of the arm.
         noise: standard deviations of angles and rates (2, 7) [rad, rad/s].
+        frequencies: of the sines (m,) [Hz].
     """
 
     def __init__(self, setup: Setup, motion: Motion) -> None:
         self.unknowns = Unknowns(setup)
         self.noise = np.maximum(noise_of(motion), LEAST_NOISE)
-        self._motion, state = motion, smooth(motion, self.noise)
+        self._motion = motion
+        state = smooth(motion, self.noise)
         self._rate = state.qd  # (k, 7) [rad/s]
         self._friction_speed = setup.parameters.friction_speed  # e [rad/s]
         # Change of the viscous friction in a physics step (k, 7) [N m].
         self._rise = setup.scenario.physics_step * self.unknowns.viscous * state.qdd
-        self._states = list(map(State, *(values[::STATE_STRIDE] for values in state)))
+        strided = [values[::STATE_STRIDE] for values in state]  # angles, rates and accelerations
+        self._states = list(map(State, *strided))
         self._period = float(np.diff(motion.time).mean())
         self._length = float(motion.time[-1] - motion.time[0])
         count = int(2.0 * BAND * self._length)
         self._omega = np.pi * np.arange(1, count + 1) / self._length  # of the sines (m,) [rad/s]
+        self.frequencies = np.asarray(self._omega / (2.0 * np.pi), dtype=np.float64)
         # Sines at the measured times (m, k), normalised so that white noise stays white.
         sines = np.sin(np.outer(self._omega, motion.time - motion.time[0]))
         self._weighted_sines = self._period * np.sqrt(2.0 / self._length) * sines
-
-    @property
-    def frequencies(self) -> Array:
-        """Frequencies of the sines (m,) [Hz]."""
-        return np.asarray(self._omega / (2.0 * np.pi))
 
     def efforts(self, x: Array) -> tuple[Array, Array]:
         """Return the moments of the delayed efforts (m, 7), and their derivatives by the delay.
@@ -172,7 +172,7 @@ class MotionBalance:
         # Left side of the equation of motion: efforts. Right side: rigid bodies and friction.
         gain, viscous = 1.0 + x[BLOCKS["gain"]], 1.0 + x[BLOCKS["viscous"]]
         moments, by_latency = self.efforts(x)
-        # at the states of rigid-body efforts
+        # Sines at the states of rigid-body efforts, which stand for STATE_STRIDE states each.
         sines = STATE_STRIDE * self._weighted_sines[:, ::STATE_STRIDE]
         rate, rise = self._rate, self._weighted_sines @ self._rise
         drag = self._weighted_sines @ (self.unknowns.viscous * rate) + x[BLOCKS["instant"]] * rise
