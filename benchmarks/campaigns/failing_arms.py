@@ -33,7 +33,7 @@ from roboaccord_studies.packbot.identification.drawn_arm import Draw, with_frict
 # in them.
 EVERY, MOVING = 6.0, 5.4
 # s between which joints fail: in the first two motions, after the unknowns are estimated
-# (noise.SETTLED).
+# (noise.SETTLING_TIME).
 FIRST, LAST = 3.0, 9.0
 AFTER = 4.0  # s that are watched from then on, longer than the evidence fades (bank.EVIDENCE_TIME)
 # s in which the tips must have moved, by: a failure that moves nothing in half a motion does no

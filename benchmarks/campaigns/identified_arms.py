@@ -35,7 +35,7 @@ from roboaccord_studies.packbot.identification.report import Quantities, identif
 from roboaccord_studies.packbot.recorded import Motion
 
 COUNT, SEED = 100, 3200  # a coverage of 95 % is then known to 2.2 %
-# Of the effort limits, s: of efforts that wander, as the detector assumes them (balance.WANDER).
+# Of the effort limits, s: of efforts that wander, as the detector assumes (balance.WANDER_TIME).
 WANDER, FORGET = 0.01, 0.3
 
 

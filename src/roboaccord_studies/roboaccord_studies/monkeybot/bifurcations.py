@@ -34,7 +34,7 @@ from roboaccord_studies.monkeybot.options import Controls, Rise, controls_of, ki
 from roboaccord_studies.monkeybot.orbits import find_orbit, shipped_data, shipped_gait
 
 # Imaginary part below which a multiplier is real; smaller ones are errors of the differences
-# (orbits.FINE / orbits.DIFFERENCE_STEP = 1e-7).
+# (orbits.FINE_TOLERANCE / orbits.DIFFERENCE_STEP = 1e-7).
 REAL_TOLERANCE = 1e-6
 # Tolerance of a crossing, as a part of the distance between two orbits, as exact as the orbits
 # (continuation.MAX_RESIDUAL).

@@ -30,13 +30,13 @@ from roboaccord_studies.monkeybot.orbits import Closing, Orbit, describe
 
 OF_BOTH_LINKS = ("mass", "inertia", "length", "centre")  # quantities of both links at once
 # rad, rad/s, s, N m: of start and controls, for derivatives: errors of 1e-12 by truncation of
-# central differences, and of orbits.FINE / 1e-6 = 1e-7.
+# central differences, and of orbits.FINE_TOLERANCE / 1e-6 = 1e-7.
 DIFFERENCE_STEP = 1e-6
 # Of the varied value, as a part of its range, for derivatives; as DIFFERENCE_STEP, for ranges of
 # some tenths.
 RANGE_DIFFERENCE_STEP = 1e-5
 # Residual that an orbit must reach, and at which Newton's method ends: 1000 and 10 times the
-# integrator's tolerance (orbits.FINE).
+# integrator's tolerance (orbits.FINE_TOLERANCE).
 MAX_RESIDUAL, TARGET_RESIDUAL = 1e-10, 1e-12
 # Condition number beyond which a solution has no correct digits: 1 / eps = 4.5e15, but for two
 # digits.

@@ -12,9 +12,9 @@ all robots.
 a grid of shapes, each from a neighbour. No body has an inertia k above c (1 - c) (Bhatia and Davis,
 2000).
 
-FINEST, NEIGHBOURS and SHAPE_STEPS may be tuned. The names in MARGINS stay, for they are in the JSON
-output; a further one needs a case in `Robot.cost`, an array in `DesignMap.arrays` and an entry in
-CUTS of cli/design.py.
+FINEST_STEP, NEIGHBOURS and SHAPE_STEPS may be tuned. The names in MARGINS stay, for they are in the
+JSON output; a further one needs a case in `Robot.cost`, an array in `DesignMap.arrays` and an entry
+in CUTS of cli/design.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from roboaccord_studies.monkeybot.level import Level, level_gaits, shipped_level
 MARGINS = "radius", "width"  # measures of stability: spectral radius, and range of stable periods
 # Step at which a search of the best shape ends, as a part of the grid's spacing: finer than what a
 # map shows.
-FINEST = 0.05
+FINEST_STEP = 0.05
 # Largest steps of c and k when a gait is followed: about a grid's spacing (0.003 of k), which a
 # neighbour's derivative bears.
 SHAPE_STEPS = 0.005, 0.0025
@@ -251,7 +251,7 @@ def better_robot(designs: DesignMap, margin: str) -> Robot:
     robot = min(designs.robots.values(), key=lambda robot: robot.cost(margin))
     spacing = np.array([np.diff(designs.centre).mean(), np.diff(designs.inertia).mean()])
     stride = 0.5  # step of the search, as a part of the grid's spacing
-    while stride > FINEST:
+    while stride > FINEST_STEP:
         changes = [stride * spacing * side for side in SIDES]
         shapes = [Shape(robot.shape.centre + dc, robot.shape.inertia + dk) for dc, dk in changes]
         reached = [follow_to_shape(robot, shape) for shape in shapes if designs.contains(shape)]

@@ -34,12 +34,12 @@ from roboaccord.cli import Result
 from roboaccord.contract import INLINE, AccordError, Array, Quantity, Seconds
 
 from roboaccord_studies.monkeybot.kinds import REPORT, gait_of
-from roboaccord_studies.monkeybot.orbits import FINE, Orbit, shipped_gait
+from roboaccord_studies.monkeybot.orbits import FINE_TOLERANCE, Orbit, shipped_gait
 from roboaccord_studies.monkeybot.rollouts import Feedback
 
 CONTROL_PERIOD = 1e-3  # s: period of the report's controller, to which times are rounded
 # s, N m: step of the differences by a control. Their truncation is its fourth power, 1e-20, their
-# round-off orbits.FINE / 1e-5 = 1e-8.
+# round-off orbits.FINE_TOLERANCE / 1e-5 = 1e-8.
 STEP = 1e-5
 INPUTS = ("switch", "motor", "torque")  # controls of the gait: columns of B, in this order
 # Weights Q of deviations of th2 [1/rad^2], w1 and w2 [s^2/rad^2], and R of the time [1/s^2].
@@ -97,7 +97,7 @@ def linearise(orbit: Orbit, parameters: MonkeyBotParameters) -> tuple[Array, Arr
         """Return (th2, w1, w2) at the next vertical (3,), with one control shifted."""
         controls = {**orbit.controls, name: orbit.controls[name] + shift}
         gait = gait_of(orbit.kind, controls)
-        return evaluate(gait, parameters, orbit.start, tolerance=FINE).final[0, 1:]
+        return evaluate(gait, parameters, orbit.start, tolerance=FINE_TOLERANCE).final[0, 1:]
 
     def slope(name: str) -> Array:
         """Return the derivative of the end by a control (3,), by five-point differences."""

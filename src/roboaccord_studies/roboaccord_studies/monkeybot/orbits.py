@@ -35,15 +35,16 @@ from roboaccord.numerics import central_slope, newton_steps
 
 from roboaccord_studies.monkeybot.kinds import KINDS, Kind, gait_of
 
-FINE = 1e-13  # tolerance of the integrator: 450 eps, the finest that it reaches
+FINE_TOLERANCE = 1e-13  # tolerance of the integrator: 450 eps, the finest that it reaches
 NEWTON_STEPS = 40  # largest number; shortened steps of 0.2 cross 2 rad in ten
 # rad, rad/s, s and N m alike: longer steps of Newton's method are shortened: 11 degrees; longer
 # ones leave the events of a gait.
 LONGEST_STEP = 0.2
-# Residual that an orbit must reach, and at which the search ends; 1e-12 is ten times FINE.
+# Residual that an orbit must reach, and at which the search ends; 1e-12 is ten times
+# FINE_TOLERANCE.
 MAX_RESIDUAL, TARGET_RESIDUAL = 1e-9, 1e-12
-# Step of the finite differences in the search: FINE / 1e-6 = 1e-7 by round-off, which only slows
-# Newton's method.
+# Step of the finite differences in the search: FINE_TOLERANCE / 1e-6 = 1e-7 by round-off, which
+# only slows Newton's method.
 DIFFERENCE_STEP = 1e-6
 ROUND_OFF = 1e-12  # s: a phase with less time left has ended: times of some s have 1e-15
 # s: motion away from a turning point before the search of the next one: a millionth of a cycle.
@@ -160,7 +161,7 @@ def describe(
 ) -> Orbit:
     """Return the orbit with its figures from a start (4,) that is known to repeat."""
     gait, start = gait_of(kind, controls), np.asarray(start, dtype=float)
-    cycle = evaluate(gait, parameters, start, tolerance=FINE)
+    cycle = evaluate(gait, parameters, start, tolerance=FINE_TOLERANCE)
     if not np.isfinite(cycle.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_as_text(controls)}")
     changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
@@ -214,7 +215,7 @@ class Closing(NamedTuple):
     parameters: MonkeyBotParameters
     controls: Mapping[str, float]
     rise: float
-    tolerance: float = FINE
+    tolerance: float = FINE_TOLERANCE
 
     def residual(self, start: Array) -> Array:
         """Return P(x) - x, then the error of the rise for each solved control (4 + solved,)."""

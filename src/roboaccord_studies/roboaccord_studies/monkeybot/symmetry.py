@@ -26,7 +26,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import Array
 
 from roboaccord_studies.monkeybot.kinds import gait_of
-from roboaccord_studies.monkeybot.orbits import FINE, Orbit
+from roboaccord_studies.monkeybot.orbits import FINE_TOLERANCE, Orbit
 
 # Number of intervals of a swing, at whose ends its halves are compared: 5 ms each, in which a
 # smooth motion bends little.
@@ -61,7 +61,8 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     phases = gait_of(orbit.kind, orbit.controls).phases
     if any(phase.then in (Then.RELEASE, Then.GRIP_OTHER) for phase in phases):
         return None
-    motion = Motion(parameters, np.concatenate([orbit.start, np.zeros(4)]), tolerance=FINE)
+    start = np.concatenate([orbit.start, np.zeros(4)])
+    motion = Motion(parameters, start, tolerance=FINE_TOLERANCE)
     swings = list[Array]()
     pieces = list[tuple[float, float]]()  # duration [s] and torque [N m] of phases of a swing
     for phase, duration in zip(phases, orbit.times.tolist(), strict=True):

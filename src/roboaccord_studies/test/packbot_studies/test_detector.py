@@ -25,7 +25,7 @@ from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.probing import Prober
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty, effort_basis
-from roboaccord_studies.packbot.identification.base_parameters import LINKS
+from roboaccord_studies.packbot.identification.base_parameters import LINK_NAMES
 from roboaccord_studies.packbot.identification.drawn_arm import drawn_setup
 from roboaccord_studies.packbot.identification.unknowns import vector
 
@@ -146,7 +146,7 @@ def test_a_drawn_arm_weighs_what_is_drawn(setup):
     draw = draw_arm(np.random.default_rng(3), Uncertainty(), setup.effort_limits)
     drawn, nominal = drawn_setup(draw, setup.scenario), Arm.of(setup).masses()
     masses = Arm.of(drawn).masses()
-    more = dict(zip((f"{link}_link" for link in LINKS), draw.of("mass").tolist(), strict=True))
+    more = dict(zip((f"{link}_link" for link in LINK_NAMES), draw.of("mass").tolist(), strict=True))
     more["gripper_link"] += draw.of("payload")[0]
     for link, mass in nominal.items():
         assert masses[link] == pytest.approx(mass + more[link], abs=1e-12)
@@ -370,7 +370,7 @@ def test_a_joint_is_at_the_limit_that_it_is_at():
 
 
 EXACT_ARM = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), np.ones(7))
-MASSES = np.array([2.15, 2.0, 1.9, 1.2, 0.3, 0.8, 0.79])  # kg, of `LINKS`
+MASSES = np.array([2.15, 2.0, 1.9, 1.2, 0.3, 0.8, 0.79])  # kg, of `LINK_NAMES`
 
 
 def controlled(setup, name, **more):

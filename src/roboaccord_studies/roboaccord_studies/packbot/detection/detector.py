@@ -32,7 +32,7 @@ from roboaccord.scenario import Setup
 from roboaccord_studies.packbot.detection.balance import Balance, Belief, Tick
 from roboaccord_studies.packbot.detection.bank import BELIEF, EXCLUDED, KINDS, RESTARTED, FilterBank
 from roboaccord_studies.packbot.detection.filters import HEALTHY, LOOSE, N
-from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
+from roboaccord_studies.packbot.detection.noise import SETTLING_TIME, Noise
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
@@ -141,7 +141,7 @@ class Detector:
             return ()
         period, self._time = time - self._time, time
         self._advance(state, effort, period)
-        self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLED)
+        self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLING_TIME)
         if self._bank.least_misfit() > RESTART_MISFIT:
             self._restart(time, state.qd, self.tick.noise)
         if time < self._bank.blind_until:
@@ -159,8 +159,7 @@ class Detector:
 
     def _advance(self, state: RobotState, effort: Array, period: float) -> None:
         """Advance all filters over a tick that ends in a measured state."""
-        bank = self._bank
-        q, qd = state.q, state.qd
+        bank, q, qd = self._bank, state.q, state.qd
         # What is measured: noise, and contacts and stops that may have acted.
         angle_noise, rate_noise = self.noise.update(q, qd, period)
         self._touching.noise = float(angle_noise)
@@ -248,7 +247,8 @@ class Detector:
         joint = int(evidence.argmax())
         rival = np.delete(bank.by_joint(bank.evidence).max(axis=0), joint).max()
         rival = max(rival, bank.evidence[RESTARTED])
-        threshold = self._threshold * (EARLY_FACTOR if time < self._start_time + SETTLED else 1.0)
+        is_early = time < self._start_time + SETTLING_TIME
+        threshold = self._threshold * (EARLY_FACTOR if is_early else 1.0)
         if evidence[joint] < threshold or evidence[joint] < rival + MIN_LEAD:
             self._open_times[:] = 0.0
             return self._unexplained(time, period, fits)

@@ -9,8 +9,8 @@ If the rates are differences of angles over the control period T, the encoders m
 Each angle is then wrong by up to half a count s, uniformly, and a rate has the standard deviation s
 / (T sqrt(6)).
 
-SETTLED, QUIET, ADAPTATION_TIME and FINEST_COUNT may be tuned. test_counts checks the noise of
-encoders in counts, and that too coarse ones are refused.
+SETTLING_TIME, NOISE_FLOOR, ADAPTATION_TIME and FINEST_COUNT may be tuned. test_counts checks the
+noise of encoders in counts, and that too coarse ones are refused.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 # s; the unknowns of an arm are estimated after this time, three times ADAPTATION_TIME
-SETTLED = 1.5
+SETTLING_TIME = 1.5
 # rad, rad/s; lower bounds of the estimated standard deviations of angles and rates: a tenth and a
 # twentieth of the noise that `Uncertainty` has by default.
-QUIET = (1e-4, 5e-4)
+NOISE_FLOOR = (1e-4, 5e-4)
 ADAPTATION_TIME = 0.5  # s; time constant of the estimate
 FINEST_COUNT = 1e-8  # rad; smaller counts, of more than 6e8 a turn, are rounding of numbers
 # rad; rounding errors of multiples of a count: angles of some rad have 1e-15, texts of logs 1e-9.
@@ -66,7 +66,7 @@ class Noise:
             period: time since the last state [s].
 
         Raises:
-            AccordError: after `SETTLED`, for encoders with too few counts a turn.
+            AccordError: after `SETTLING_TIME`, for encoders with too few counts a turn.
         """
         previous_q = self._recent[-1][0] if self._recent else q
         self._recent = [*self._recent[-2:], np.array([q, qd])]
@@ -80,11 +80,11 @@ class Noise:
             self._add_motion(q - previous_q, period * qd)
         # Standard deviations by counts, which are uniform errors.
         counts = self.count * np.array([12.0**-0.5, 6.0**-0.5 / (period or np.inf)])
-        if self._time > SETTLED and counts[1] > self._slowest:
+        if self._time > SETTLING_TIME and counts[1] > self._slowest:
             turn = 2.0 * np.pi / self.count
             needed = f"{np.ceil(turn * counts[1] / self._slowest):.0f} are needed"
             raise AccordError(f"rates by differences of {turn:.0f} counts a turn: {needed}")
-        return np.asarray(np.maximum(np.maximum(np.sqrt(self._variance), QUIET), counts))
+        return np.asarray(np.maximum(np.maximum(np.sqrt(self._variance), NOISE_FLOOR), counts))
 
     def _add_motion(self, motion: Array, by_rates: Array) -> None:
         """Update the count, the greatest common divisor of all motions so far.

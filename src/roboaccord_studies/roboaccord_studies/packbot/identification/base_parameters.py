@@ -11,8 +11,8 @@ before it; the others are added to these [Gautier 1991]:
 with the base parameters beta (b,) and their columns Y_b. B depends on the lengths of the arm. The
 dependence of columns is determined numerically, at random states.
 
-LINKS, MOMENTS and UNITS are names in the JSON output and must stay. test_identification checks the
-efforts of arms with other lengths.
+LINK_NAMES, MOMENTS and UNITS are names in the JSON output and must stay. test_identification checks
+the efforts of arms with other lengths.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STATES, SEED = 60, 0
 ACCELERATION = 2.0  # rad/s^2; standard deviation of the accelerations of these states
 # Relative size of the independent part of a column, below which it is rounding: sqrt(eps), rounded.
 ROUND_OFF = 1e-8
-LINKS = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
+LINK_NAMES = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
 # Names and units of the ten inertial parameters of a link, in pinocchio's order: mass, mass times
 # centre, and inertia about the link's origin.
 MOMENTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -76,7 +76,7 @@ class BaseParameters:
         nonzero = np.flatnonzero(norms > ROUND_OFF * norms.max())
         diagonal = np.diag(np.linalg.qr(rows[:, nonzero] / norms[nonzero], mode="r"))
         self.kept: NDArray[np.int64] = nonzero[np.abs(diagonal) > ROUND_OFF]
-        self.names = [f"{MOMENTS[k % 10]}_{LINKS[k // 10]}" for k in self.kept.tolist()]
+        self.names = [f"{MOMENTS[k % 10]}_{LINK_NAMES[k // 10]}" for k in self.kept.tolist()]
         self.units = [UNITS[k % 10] for k in self.kept.tolist()]
 
     def matrix(self, arm: Arm) -> Array:

@@ -21,10 +21,10 @@ from packbot.robot import Packbot
 from roboaccord.contract import Array
 from roboaccord.scenario import Scenario, Setup, make_scenario
 
-from roboaccord_studies.packbot.identification.base_parameters import LINKS
+from roboaccord_studies.packbot.identification.base_parameters import LINK_NAMES
 from roboaccord_studies.packbot.identification.unknowns import BLOCKS, N
 
-MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # attributes of `inertia` in a URDF
+URDF_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # attributes of `inertia` in a URDF
 
 
 class Draw(NamedTuple):
@@ -80,7 +80,7 @@ def _changed_urdf(text: str, draw: Draw, reach: float) -> str:
     root = ET.fromstring(text)
     lengths = draw.of("length").reshape(N, 3)
     centres = draw.of("centre").reshape(N, 3)
-    for j, (joint, link) in enumerate(zip(JOINTS, LINKS, strict=True)):
+    for j, (joint, link) in enumerate(zip(JOINTS, LINK_NAMES, strict=True)):
         origin = root.find(f"joint[@name='{joint}']/origin")
         assert origin is not None, joint
         _shift(origin, lengths[j])
@@ -112,12 +112,12 @@ def _shift(origin: ET.Element, change: Array) -> None:
 def _load(hand: Mapping[str, ET.Element], payload: float, offset: Array) -> None:
     """Add a payload [kg] at an offset (3,) [m] to the hand's inertia, whose frame is not turned."""
     centre = np.array([float(x) for x in hand["origin"].attrib["xyz"].split()])
-    xx, xy, xz, yy, yz, zz = (float(hand["inertia"].attrib[k]) for k in MOMENTS)
+    xx, xy, xz, yy, yz, zz = (float(hand["inertia"].attrib[k]) for k in URDF_MOMENTS)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     nominal = pin.Inertia(float(hand["mass"].attrib["value"]), centre, tensor)
     loaded = nominal + pin.Inertia(payload, offset, np.zeros((3, 3)))
     hand["mass"].set("value", repr(float(loaded.mass)))
     hand["origin"].set("xyz", " ".join(map(repr, loaded.lever.tolist())))
     moments = loaded.inertia[np.triu_indices(3)].tolist()
-    for key, moment in zip(MOMENTS, moments, strict=True):
+    for key, moment in zip(URDF_MOMENTS, moments, strict=True):
         hand["inertia"].set(key, repr(moment))

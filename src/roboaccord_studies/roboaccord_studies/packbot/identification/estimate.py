@@ -54,7 +54,7 @@ MIN_UNEXPLAINED = 0.1
 # prior of dry friction.
 FIRST_RESIDUAL = 0.01
 THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independent samples
-LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.QUIET
+LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.NOISE_FLOOR
 
 
 class Estimate(NamedTuple):

@@ -31,7 +31,7 @@ from roboaccord_studies.packbot.identification import base_parameters as base
 SAMPLING = 0.2
 # Fraction of the limits of angles in which poses are drawn; the rest is for errors of zeros and
 # tracking.
-RANGE = 0.9
+RANGE_FRACTION = 0.9
 # Number of poses that are drawn for one line before giving up: if 1 % of the poses are free,
 # 0.99^1000 = 4e-5 of the searches give up.
 MOST_DRAWS = 1000
@@ -83,8 +83,7 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
     """
     rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
     regressor = Regressor(setup)
-    corners = [setup.initial.q]
-    time = 0.0  # duration so far [s]
+    corners, time = [setup.initial.q], 0.0
     # Sum of R^T R over the motion so far, with the regressor R; regular from the start.
     information = np.eye(regressor.rows(base.random_states(setup.parameters, 1)).shape[1])
     while time < setup.scenario.duration:
@@ -107,7 +106,7 @@ def _line(
         AccordError: if no such line keeps its distance from contact and needs few enough efforts.
     """
     for _ in range(MOST_DRAWS):
-        goal = rng.uniform(*(RANGE * setup.parameters.limits))
+        goal = rng.uniform(*(RANGE_FRACTION * setup.parameters.limits))
         touches = planner.clearance.touches(goal, planner.margin)
         if not touches and planner.clear(start, goal):
             try:
