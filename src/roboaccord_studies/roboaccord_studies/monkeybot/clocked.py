@@ -243,4 +243,4 @@ def _step_ends(setting: Setting, torque: float, starts: Array) -> Array:
     """Return (th1, th2, w1, w2, rise, stride) after a step from each start (k, 6)."""
     gait = clocked(setting.period, float(torque))
     steps = evaluate(gait, setting.parameters, starts, tolerance=TOLERANCE)
-    return np.column_stack([steps.final, steps.travel[:, ::-1]])
+    return np.column_stack([steps.final, steps.travel[:, ::-1]])  # travel is (stride, rise)

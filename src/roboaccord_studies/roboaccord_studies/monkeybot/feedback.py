@@ -75,6 +75,7 @@ class LqrController:
         """Return the present torque, and change hands when it is time."""
         mode = mode_of(state.switches)  # which hand holds
         self._plan_at_vertical(state, mode)
+        # HALF_TICK [s] is a tolerance of times, half of the nanosecond to which ROS rounds them.
         if state.time + HALF_TICK >= self._change_time - self._half_period:
             mode = other_hand(mode)
             self._change_time = math.inf
@@ -85,27 +86,27 @@ class LqrController:
 
     def _plan_at_vertical(self, state: RobotState, mode: Mode) -> None:
         """Plan the change of hands when the held link has passed the vertical."""
-        x = seen_from(mode, state)  # (th1, th2, w1, w2)
+        hand_state = seen_from(mode, state)  # (th1, th2, w1, w2)
         last_tick = self._last_tick
-        self._last_tick = (state.time, x)
+        self._last_tick = (state.time, hand_state)
         if self._change_time < math.inf:
             return
         if last_tick is None:
-            if abs(x[0]) < AT_VERTICAL:
-                self._set_change_time(state.time, x)
+            if abs(hand_state[0]) < AT_VERTICAL:
+                self._set_change_time(state.time, hand_state)
             return
-        last_time, last_x = last_tick
-        if last_x[0] < 0.0 <= x[0] < 0.5 * math.pi:
+        last_time, last_state = last_tick
+        if last_state[0] < 0.0 <= hand_state[0] < 0.5 * math.pi:
             # Interpolate linearly between the two ticks to th1 = 0.
-            fraction = last_x[0] / (last_x[0] - x[0])
-            change = x - last_x
+            fraction = last_state[0] / (last_state[0] - hand_state[0])
+            change = hand_state - last_state
             change[1] = math.remainder(change[1], 2.0 * math.pi)
             time_passed = last_time + fraction * (state.time - last_time)
-            self._set_change_time(time_passed, last_x + fraction * change)
+            self._set_change_time(time_passed, last_state + fraction * change)
 
-    def _set_change_time(self, time: float, x: Array) -> None:
+    def _set_change_time(self, time: float, hand_state: Array) -> None:
         """Set the time of the change of hands, from time [s] and state (4,) at the vertical."""
-        deviation = x[1:] - self._nominal
+        deviation = hand_state[1:] - self._nominal
         deviation[0] = math.remainder(deviation[0], 2.0 * math.pi)
         correction = float(np.clip(-self._gain @ deviation, -self.largest, self.largest))
         self._change_time = time + self.switch_t + correction

@@ -165,6 +165,7 @@ def describe(
     if not np.isfinite(cycle.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_as_text(controls)}")
     changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
+    # `cycle` has one row, for the only start; its travel is to the right and up [m].
     return Orbit(
         kind=kind,
         controls=dict(controls),
@@ -184,7 +185,7 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     """Return the integral of |torque w2| over a cycle [J].
 
     Under a constant torque this is |torque| times the path of th2, which is summed up from one
-    turning point of th2 to the next.
+    turning point of th2 to the next. `hand_state` begins with (th1, th2, w1, w2).
     """
     motion = Motion(parameters, np.concatenate([start, np.zeros(4)]))
     work = 0.0
@@ -221,7 +222,7 @@ class Closing(NamedTuple):
         """Return P(x) - x, then the error of the rise for each solved control (4 + solved,)."""
         gait = gait_of(self.kind, self.controls)
         cycle = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
-        change = cycle.final[0] - start
+        change = cycle.final[0] - start  # of the only start (4,)
         change[:2] = wrap(change[:2])
         return np.array([*change, *[cycle.travel[0, 1] - self.rise] * len(self.kind.solved)])
 

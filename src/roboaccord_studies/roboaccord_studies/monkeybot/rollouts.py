@@ -8,9 +8,11 @@ takes an orbit and the starts of k walks, and returns how each of them ended; ba
 The robot cannot fall, since a magnet always holds; but it can lose its gait. A walk has lost its
 gait in the first cycle in which it misses an event, its elbow makes a full turn, or the hand that
 grips is not further forwards. A walk survives if it keeps its gait to the end and then is within
-SURVIVAL_DISTANCE of the orbit. `walk_block` simulates one walk after the other; `walk_together`
-simulates all at once, where the equations of monkeybot/model/ensemble.py allow it. A change of one
-needs the same change of the other.
+SURVIVAL_DISTANCE of the orbit. The kernels' states (8,) are (th1, th2, w1, w2, x, y, vx, vy),
+angles and rates in the frame of the hand that holds, and position and velocity of this hand.
+`walk_block` simulates one walk after the other; `walk_together` simulates all at once, where the
+equations of monkeybot/model/ensemble.py allow it. A change of one needs the same change of the
+other.
 
 BLOCK_SIZE may be tuned. SURVIVAL_DISTANCE and `_lost` define which walks survive, and so the
 results of `accord monkeybot basin` and `robust`; they stay.

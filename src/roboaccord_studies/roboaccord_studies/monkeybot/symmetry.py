@@ -80,7 +80,7 @@ def _sample_swing(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
     """Return the angles at SAMPLES + 1 times of a swing (SAMPLES + 1, 2) [rad].
 
     Args:
-        motion: at the start of the swing; moved to its end.
+        motion: at the start of the swing; moved to its end. `hand_state` begins with (th1, th2).
         pieces: duration [s] and torque [N m] of each phase of the swing.
     """
     ends = np.cumsum([duration for duration, _ in pieces])
