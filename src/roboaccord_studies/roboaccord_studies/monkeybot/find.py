@@ -60,7 +60,7 @@ BLOCK = 10
 FIGURES = ("orbit.spectral_radius", "orbit.settings", "orbit.stride", "orbit.drop")
 STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
 
-Done = Callable[[int], None]
+Done = Callable[[int], None]  # called with the number of starts that were searched
 
 
 def find_gaits(

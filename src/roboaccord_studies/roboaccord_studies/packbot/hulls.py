@@ -72,6 +72,7 @@ class Body(NamedTuple):
     @property
     def inertia(self) -> Array:
         """Inertia about the centre of mass, in the axes of its frame (3, 3) [kg m^2]."""
+        # Mean of x x^T over the body, about the frame's origin and then about the centre of mass.
         second = sum(hull.volume * hull.moments for hull in self.hulls) / self.volume
         second = second - np.outer(self.centre, self.centre)
         return np.asarray(self.mass * (np.trace(second) * np.eye(3) - second))

@@ -90,6 +90,7 @@ def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
     """Return a mesh as a shape, with its volume if it is closed."""
     points, index = np.unique(points[faces.ravel()], axis=0, return_inverse=True)
     faces = index.reshape(-1, 3)  # new indices, for STL repeats corners
+    # Closed if each edge, whatever its direction, belongs to an even number of triangles.
     sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     both = np.concatenate([sides, sides[:, ::-1]])
     closed = (np.unique(both, axis=0, return_counts=True)[1] % 2 == 0).all()
@@ -101,6 +102,7 @@ def split(shape: Shape) -> list[Shape]:
     """Return the connected components of a mesh, each a shape; other shapes are not split."""
     if shape.faces is None:
         return [shape]
+    # Points are connected if a triangle has a side from one to the other.
     a, b, c = shape.faces.T
     size = len(shape.points)
     sides = (np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c])))

@@ -94,7 +94,7 @@ def write_pair(
         arrow(axes, ORIGIN, 1.3 * rig.radius * velocity, report.INK, "heading of V")
         arrow(axes, ORIGIN, 1.2 * rig.radius * rig.pole, report.SOFT, "e")
         dots = {f"P{i + 1}": contact for i, contact in enumerate(rig.contacts)}
-        colours = [COLOURS[i % 4] for i in range(rig.count)]
+        colours = [COLOURS[i % len(COLOURS)] for i in range(rig.count)]
         _label(axes, {**dots, "w": scale * omega}, [*colours, report.RED])
     slip = np.linalg.norm(feet - omega, axis=1).max() * rig.radius
     caption = (
@@ -242,7 +242,7 @@ def _draw_roller_line(
     margin = OVERHANG * kinematics.rig.radius
     along = np.array([min(ends.min(), 0.0) - margin, ends.max() + margin])
     path = scale * points[i] + along[:, None] * directions[i]
-    line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
+    line(axes, path, COLOURS[i % len(COLOURS)], f"line {i + 1}", ls="--")
 
 
 def _draw_roller(axes: Axes, rig: Rig, i: int) -> None:
@@ -254,7 +254,7 @@ def _draw_roller(axes: Axes, rig: Rig, i: int) -> None:
     half = 0.5 * ROLLER_LENGTH * r * axis
     ribs = [np.array([middle + rim[k] - half, middle + rim[k] + half]) for k in range(0, 36, 6)]
     for points in (middle + rim - half, middle + rim + half, *ribs):
-        line(axes, points, COLOURS[i % 4], f"roller {i + 1}", lw=1.1)
+        line(axes, points, COLOURS[i % len(COLOURS)], f"roller {i + 1}", lw=1.1)
 
 
 def _label(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:

@@ -92,13 +92,10 @@ class Statics:
         # Put F = sum - f_1 - f_2 into the equation of moments. It becomes a matrix (3, 4) times the
         # tangential components of f_1 and f_2; its solutions are the smallest one, plus any
         # multiple of the direction that the matrix maps to 0.
-        columns = [
-            r * np.cross(normals[i], t) + r * np.cross(UP, t)
-            for i in (0, 1)
-            for t in self._tangents[i]
-        ]
+        tangents = self._tangents
+        columns = r * np.cross(normals[:, None], tangents) + r * np.cross(UP, tangents)
         moment = p.ball_inertia / r * np.cross(UP, a) + r * np.cross(UP, self._sum)
-        matrix = np.column_stack(columns)
+        matrix = columns.reshape(4, 3).T
         self._smallest = np.linalg.lstsq(matrix, moment, rcond=None)[0]
         self._free_direction = np.linalg.svd(matrix)[2][-1]
 

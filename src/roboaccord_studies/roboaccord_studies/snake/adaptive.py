@@ -47,6 +47,7 @@ SETTLED_CHANGE = 0.05
 # Integration steps of the search in a control tick: a tenth of a period (ideal.MIN_STEPS).
 CHUNK_STEPS = 16
 
+# Both coefficients as they are printed.
 BothMu = Annotated[list[float], Quantity("1", "along and across the body", "mu", ".3g")]
 
 

@@ -137,7 +137,8 @@ def compass_search(
                     continue
                 trial_score = yield from _value(model, task, trial, best, chunk)
                 if trial_score < best_score:
-                    best, best_score, improved = trial, trial_score, True
+                    best, best_score = trial, trial_score
+                    improved = True
         steps *= 0.5
     yield best
 

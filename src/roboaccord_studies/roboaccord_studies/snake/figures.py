@@ -189,6 +189,7 @@ def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
 def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence[float]) -> None:
     """Draw the path of the centre of mass from above, and the body at some times [s]."""
     centre, _ = body_motion(setup, trajectory)
+    # Every twentieth sample is dense enough for a smooth line.
     axes.plot(*centre[trajectory.time <= times[-1]][::20].T, color=RED, lw=1.0)
     heads = []
     bodies = PlanarSnake(setup.parameters).link_centres(trajectory)  # (k, N, 2) [m]

@@ -49,6 +49,7 @@ MU_ACROSS = typer.Option(help="Friction coefficient across the body.")
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
     """Return the setup of a serpenoid on a ground, with the duration that a measurement takes."""
     friction = f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
+    # Rounded up to whole milliseconds.
     duration = f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}"
     controller = serpenoid_of(gait.amplitude, gait.frequency, gait.waves)
     changes = [f"parameters.joints={joints}", controller, friction, duration]

@@ -86,6 +86,7 @@ def points_on_mesh(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
 
 def middles(order: int) -> Array:
     """Return barycentric coordinates of the middles of order^2 equal parts of a triangle."""
+    # Parts are counted along two sides; half of them point as the triangle does, half backwards.
     i, j = (axis.ravel() for axis in np.indices((order, order)))
     up, down = i + j < order, i + j < order - 1
     first = np.concatenate([i[up] + 1 / 3, i[down] + 2 / 3]) / order

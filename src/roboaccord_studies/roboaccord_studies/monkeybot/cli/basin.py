@@ -154,8 +154,8 @@ def disturbances(sizes: Mapping[str, float | None], spread: str) -> list[Disturb
     given = {name: size for name, size in sizes.items() if size is not None}
     if given:
         return [Disturbance(**given, spread=spread)]
-    return [
-        Disturbance(**{name: size}, spread=spread if name == "jitter" else Spread.uniform.value)
-        for name, defaults in SIZES.items()
-        for size in defaults
-    ]
+    one_by_one = list[Disturbance]()
+    for name, defaults in SIZES.items():
+        spread_of_kind = spread if name == "jitter" else Spread.uniform.value
+        one_by_one += [Disturbance(**{name: size}, spread=spread_of_kind) for size in defaults]
+    return one_by_one

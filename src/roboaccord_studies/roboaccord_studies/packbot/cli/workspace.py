@@ -127,7 +127,7 @@ def workspace_command(
         draw(workspaces, plot)
     if torques:
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
-        count = max(poses // len(arms), 1)  # of poses of each arm
+        count = max(poses // len(arms), 1)  # number of poses of each arm
         efforts = [workspace.relative_efforts(arm, count, seed) for arm in arms]
         of_healthy = workspace.relative_efforts(FailedArm(setup, ()), poses, seed)
         pictures.draw_torques(of_healthy, np.concatenate(efforts), torques)

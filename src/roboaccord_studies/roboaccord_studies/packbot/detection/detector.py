@@ -139,7 +139,8 @@ class Detector:
             self._balance.angles = state.q
             self._restart(time, state.qd, self.noise.update(state.q, state.qd, 0.0)[1])
             return ()
-        period, self._time = time - self._time, time
+        period = time - self._time
+        self._time = time
         self._advance(state, effort, period)
         self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLING_TIME)
         if self._bank.least_misfit() > RESTART_MISFIT:

@@ -156,6 +156,7 @@ def workspace(arm: FailedArm, poses: int, seed: int = 0) -> Cells:
 
 def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Array]:
     """Yield arrays of random poses (k, 7) with loose joints at rest."""
+    # Joints of the plane that gravity moves, and those that are moved.
     heavy = [i for i in arm.loose.tolist() if i in PLANE_INDICES]
     moving = [i for i in arm.active.tolist() if i in PLANE_INDICES]
     start = arm.setup.initial.q.copy()
@@ -167,6 +168,7 @@ def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Arr
         yield q
         return
     yield np.array([arm.hanging_pose(pose) for pose in q])
+    # Some are let fall from random angles of the loose joints, until they lean on something.
     fallen = q[: count // FALLING_EVERY]
     fallen[:, heavy] = rng.uniform(arm.lower[heavy], arm.upper[heavy], (len(fallen), len(heavy)))
     settled = (arm.resting_pose(pose) for pose in fallen if not arm.clearance.touches(pose))
