@@ -82,7 +82,7 @@ class PartialCase:
     Attributes:
         named: kind that the detector reported.
         verdict: failure that is found instead, or None.
-        residual: last mean of the residual effort, at the time of the verdict [N m].
+        residual: last mean of the residual effort [N m].
         size: f of a weak drive, c [N m] of a slipping brake, 0 without such a verdict.
     """
 
@@ -189,11 +189,12 @@ class PartialCase:
         best, second = sorted(misfits, key=misfits.__getitem__)[:2]
         fits = misfits[best] <= MAX_MISFIT * len(self._blocks)
         leads = misfits[second] - misfits[best] > LEAD
+        self.residual = residual
         if best in sizes and fits and leads:
-            self.verdict, self.residual, self.size = best, residual, sizes[best]
+            self.verdict, self.size = best, sizes[best]
         # Otherwise nothing is certain if a partial failure at least beats the reported kind.
         elif misfits.get(self.named, 0.0) > min(misfits[kind] for kind in sizes) + LEAD:
-            self.verdict, self.residual, self.size = "unexplained", residual, 0.0
+            self.verdict, self.size = "unexplained", 0.0
 
 
 def _slipping(residual: Array, sign: Array, weight: Array) -> tuple[float, Array]:
