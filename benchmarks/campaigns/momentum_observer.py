@@ -76,9 +76,8 @@ class MomentumObserver:
         self._variance += part * (expected.sum(axis=1) - self._variance)
         jitter = noise[1] * period / LAG * np.linalg.norm(mass, axis=1)
         limit = self._factor * np.sqrt(self._variance + tick.white + jitter**2)
-        self._still = np.where(
-            np.abs(qd) < SIGMAS * noise[1] + REST_RATE, self._still + period, 0.0
-        )
+        at_rest = np.abs(qd) < SIGMAS * noise[1] + REST_RATE
+        self._still = np.where(at_rest, self._still + period, 0.0)
         touched = impulses.any() or stops.any()
         over = (np.abs(self._residual) > limit) & (not touched)
         self._over = np.where(over, self._over + period, 0.0)
