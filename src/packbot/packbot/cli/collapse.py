@@ -26,7 +26,12 @@ ArmCount = Annotated[int, Option(metavar="N", min=0, help=PERTURB_HELP)]
 
 
 # Options that are taken with --perturb alone, and with or without it; --cluster is in_pieces' own.
-@by_option("perturb", options_with="seed cluster", options_without="", options_always="engine contact duration set")
+@by_option(
+    "perturb",
+    options_with="seed cluster",
+    options_without="",
+    options_always="engine contact duration set",
+)
 @cli.in_pieces()
 def collapse_command(
     engine: cli.Engine = "reference",

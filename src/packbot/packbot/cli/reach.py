@@ -38,7 +38,12 @@ SAMPLES = 200
 
 
 # Options that are taken without --to alone, and with or without it.
-@by_option("to", options_with="", options_without="target pitch", options_always="from scenario margin speed seed set")
+@by_option(
+    "to",
+    options_with="",
+    options_without="target pitch",
+    options_always="from scenario margin speed seed set",
+)
 @cli.gathers("--target")
 def plan_command(
     to: Annotated[str, Option(metavar="NAME", help="Pose to go to.")] = "",
