@@ -65,11 +65,11 @@ class Command:
         for flag, value in values.items():
             if isinstance(value, list | tuple) and flag not in self.options:
                 values[flag] = [word for word in value if ":=" not in str(word)]
-        return tuple(self.modes.of(values))
+        return tuple(self.modes.in_force(values))
 
     def taken(self, mode: tuple[str, ...]) -> set[str]:
         """Return what modes take by their declaration."""
-        return set(" ".join(self.modes.takes.get(each, "") for each in ("", *mode)).split())
+        return set(" ".join(self.modes.options.get(each, "") for each in ("", *mode)).split())
 
     def words_of(self, name: str) -> list[str]:
         """Return an option, or an argument, as it is typed, with as many values as it takes."""
@@ -152,7 +152,7 @@ def test_every_option_is_declared() -> None:
     """An option that no mode declares, and a name that is no option, is a line of this test."""
     wrong = []
     for command in commands():
-        name, takes = " ".join(command.words), command.modes.takes
+        name, takes = " ".join(command.words), command.modes.options
         declared = set(" ".join(takes.values()).split())
         wrong += [
             f"accord {name} --{option}: no mode declares it; add it to the modes that take it, or "
@@ -175,7 +175,7 @@ def test_options_of_other_modes_are_refused_in_one_line(
     """Every command, in the mode of each of its examples, with each option of its other modes."""
     monkeypatch.setattr(groups, "command_at", command_at)
     for command in commands():
-        takes, tried = command.modes.takes, set[tuple[str, ...]]()
+        takes, tried = command.modes.options, set[tuple[str, ...]]()
         refused, modes = set[str](), set[str]()
         every = command.taken(()) | {key for key in command.flags if key not in command.options}
         declared = set(" ".join(takes.values()).split()) & ({ARGUMENTS, *command.flags})
@@ -244,15 +244,15 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
     modes = with_added(function.modes, added_modes("functions", name))
     first, *names = inspect.signature(function).parameters
     flags = {key: FLAGS.get(key, key) for key in (*names, *OPTIONS) if key != "options"}
-    takes = set(" ".join(modes.takes.values()).split())
+    takes = set(" ".join(modes.options.values()).split())
     refused = set[str]()
     for given in subjects(tmp_path).values():
         subject, more = given["first"], {k: v for k, v in given.items() if k != "first"}
         if more.keys() - flags.keys():
             continue
         values = {FLAGS.get(first, first): subject, **{flags[k]: v for k, v in more.items()}}
-        in_force = modes.of(values)
-        taken = set(" ".join(modes.takes.get(key, "") for key in ("", *in_force)).split())
+        in_force = modes.in_force(values)
+        taken = set(" ".join(modes.options.get(key, "") for key in ("", *in_force)).split())
         if takes & {flags[k] for k in more} - taken:
             continue  # another function's mode
         for argument, flag in flags.items():
@@ -324,6 +324,6 @@ def test_two_modes_by_an_option(value: object) -> None:
     """An option that is set, or has a value, selects the mode that takes more."""
     text = "objective" if value is True else f"objective {value}"
     modes = by_option(text, "min-speed", "pace", "seed")
-    assert modes.of({"objective": value}) == [f"with --{text}"]
-    assert modes.of({"objective": False}) == [f"without --{text}"]
-    assert modes.takes[""].split() == ["objective", "seed"]
+    assert modes.in_force({"objective": value}) == [f"with --{text}"]
+    assert modes.in_force({"objective": False}) == [f"without --{text}"]
+    assert modes.options[""].split() == ["objective", "seed"]

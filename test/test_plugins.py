@@ -39,7 +39,7 @@ def test_the_list_of_what_packages_add_is_that_of_their_entry_points(package: st
     for command, _, option in (each.rpartition(".") for each in options):
         modes = plugins.added("commands", command)
         assert any(
-            option in plugins.load("commands", f"{command}.{m}").takes.split() for m in modes
+            option in plugins.load("commands", f"{command}.{m}").options.split() for m in modes
         )
 
 

@@ -153,7 +153,7 @@ def test_the_world_of_a_run_has_the_window_of_the_robots_own(robot: str, scenari
     """Camera, panels and materials; the camera is the robot's for this scenario."""
     setup = Setup.of(load_scenario(find_robot(robot).package, robot, scenario))
     try:
-        path = World.of(setup).path
+        path = World.write(setup).path
     except AccordError as error:
         pytest.skip(f"Gazebo does not run it: {error}")
     run_world = ET.parse(path).getroot().find("world")

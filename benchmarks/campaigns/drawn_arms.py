@@ -18,12 +18,8 @@ from roboaccord.engines import REFERENCE, spec
 from roboaccord.scenario import Scenario, Setup, load_scenario
 from roboaccord.simulators import Simulator
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.unknowns import (
-    Draw,
-    drawn_setup,
-    vector,
-    with_friction,
-)
+from roboaccord_studies.packbot.identification.drawn_arm import Draw, drawn_setup, with_friction
+from roboaccord_studies.packbot.identification.unknowns import vector
 
 Maker = str | Callable[[Setup], Simulator]
 """A simulator by its name, or what makes it."""

@@ -27,13 +27,13 @@ from roboaccord_studies.packbot.detection.detected import Watcher, detections
 from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.unknowns import Draw, with_friction
+from roboaccord_studies.packbot.identification.drawn_arm import Draw, with_friction
 
 # s from target to target, and of motion in them: the slowest joint, at 0.5 rad/s, turns by 2.7 rad
 # in them.
 EVERY, MOVING = 6.0, 5.4
 # s between which joints fail: in the first two motions, after the unknowns are estimated
-# (noise.SETTLED).
+# (noise.SETTLING_TIME).
 FIRST, LAST = 3.0, 9.0
 AFTER = 4.0  # s that are watched from then on, longer than the evidence fades (bank.EVIDENCE_TIME)
 # s in which the tips must have moved, by: a failure that moves nothing in half a motion does no

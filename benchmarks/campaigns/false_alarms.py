@@ -49,7 +49,7 @@ ENGINES = ("mujoco", "dart", "reference")
 MADE: dict[str, Maker] = {"pinocchio": PinocchioArm}
 CLEAR = ("poses", "teleop")  # motions without contact
 TURNED = 1.5  # s for which a person turns joints alike: a quarter of failing_arms.EVERY
-LEAST = 0.02  # rad/s: an arm slower than that stands (detector.SLOW)
+LEAST = 0.02  # rad/s: an arm slower than that stands (detector.REST_RATE)
 PAUSE = 0.3  # s at the ends of a path, in which it settles
 
 

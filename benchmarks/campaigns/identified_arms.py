@@ -29,13 +29,13 @@ from roboaccord.contract.state import Array, Command
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
+from roboaccord_studies.packbot.identification.drawn_arm import Draw
 from roboaccord_studies.packbot.identification.exciting import IdentificationController
 from roboaccord_studies.packbot.identification.report import Quantities, identify
-from roboaccord_studies.packbot.identification.unknowns import Draw
 from roboaccord_studies.packbot.recorded import Motion
 
 COUNT, SEED = 100, 3200  # a coverage of 95 % is then known to 2.2 %
-# Of the effort limits, s: of efforts that wander, as the detector assumes them (balance.WANDER).
+# Of the effort limits, s: of efforts that wander, as the detector assumes (balance.WANDER_TIME).
 WANDER, FORGET = 0.01, 0.3
 
 

@@ -14,7 +14,7 @@ from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 from roboaccord_studies.packbot.detection.balance import Balance, Belief
 from roboaccord_studies.packbot.detection.bank import BLIND_TIME
-from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
+from roboaccord_studies.packbot.detection.detector import REST_RATE, SIGMAS
 from roboaccord_studies.packbot.detection.filters import N
 from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.touching import Touching
@@ -54,7 +54,7 @@ class MomentumObserver:
             self._time = self._begun = time
             self._touching.update(time, q, qd)
             self._noise.update(q, qd, 0.0)
-            self._balance.start_at(q)
+            self._balance.angles = q
             self._last = qd
             return ()
         period, self._time = time - self._time, time
@@ -76,7 +76,8 @@ class MomentumObserver:
         self._variance += part * (expected.sum(axis=1) - self._variance)
         jitter = noise[1] * period / LAG * np.linalg.norm(mass, axis=1)
         limit = self._factor * np.sqrt(self._variance + tick.white + jitter**2)
-        self._still = np.where(np.abs(qd) < SIGMAS * noise[1] + SLOW, self._still + period, 0.0)
+        at_rest = np.abs(qd) < SIGMAS * noise[1] + REST_RATE
+        self._still = np.where(at_rest, self._still + period, 0.0)
         touched = impulses.any() or stops.any()
         over = (np.abs(self._residual) > limit) & (not touched)
         self._over = np.where(over, self._over + period, 0.0)

@@ -355,7 +355,7 @@ def checked(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Report:
     dry = error.changes.get("dry", 0.0)
     tree = Tree.parse(ARM if error.simulator == "mujoco" else PLANAR.format(dry=dry))
     joints = tuple(joint.name for joint in tree.moving)
-    log = in_stretches(joints, motion.time, q, motion.effort, {}, [])
+    log = in_stretches(joints, motion.time, q, motion.effort)
     return check_log(log, LogBody.of(tree, joints, 9.81))
 
 

@@ -28,7 +28,7 @@ CASES: list[tuple[Kind, float]] = [
 ]  # fmt: skip
 """Kinds and sizes; brakes as a part of the effort limit."""
 MOVING = 4  # joints, from the turret on, that move the tips
-BEFORE = 2.5  # s: after noise.SETTLED (1.5 s)
+BEFORE = 2.5  # s: after noise.SETTLING_TIME (1.5 s)
 HELD = 0.01  # rad: a brake that turned less has not slipped, and is a lock: half a degree
 OPEN = ("undetermined", "unexplained")
 

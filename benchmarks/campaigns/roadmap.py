@@ -19,7 +19,7 @@ from benchmarks.campaigns.statics import (
     with_angle,
 )
 from packbot.planning.failed_arm import FailedArm
-from packbot.planning.reaching import ARM
+from packbot.planning.reaching import HAND_JOINTS
 from roboaccord.contract import Array, Index
 from scipy.stats import qmc
 
@@ -86,8 +86,8 @@ class Roadmap(FailedStatics):
         drawn = self._lower + qmc.Halton(len(self._start), seed=8).random(DRAWN) * (
             self._upper - self._lower
         )
-        drawn[:, ARM:] = self._start[ARM:]
-        still = [i for i in range(ARM) if i not in self._moving and i not in self._loose]
+        drawn[:, HAND_JOINTS:] = self._start[HAND_JOINTS:]
+        still = [i for i in range(HAND_JOINTS) if i not in self._moving and i not in self._loose]
         drawn[:, still] = self._start[still]
         settled = [self._settle(q) for q in drawn] if self._loose else list(drawn)
         poses = [*self.nodes, *(q for q in settled if q is not None)]
@@ -97,7 +97,7 @@ class Roadmap(FailedStatics):
         return float(np.abs(b - a)[self._moving] @ self._radii[self._moving])
 
     def _near(self, q: Array, count: int) -> list[int]:
-        away = np.abs(self.nodes - q)[:, :ARM] @ self._radii
+        away = np.abs(self.nodes - q)[:, :HAND_JOINTS] @ self._radii
         return [int(i) for i in away.argsort(kind="stable")[:count]]
 
     def _walk(self, a: Array, b: Array) -> Array:
@@ -116,7 +116,7 @@ class Roadmap(FailedStatics):
 
     def _joined(self, q: Array) -> bool:
         ends = (self._walk(self._nodes[i], q) for i in self._near(q, JOINS))
-        return any(np.abs(end - q)[:ARM].max() < SAME for end in ends)
+        return any(np.abs(end - q)[:HAND_JOINTS].max() < SAME for end in ends)
 
     def _poses(self, target: Array, *, held: bool = True) -> Iterator[Array]:
         """Yield poses (7,) with the finger tips at a target, loose joints at rest if `held`."""

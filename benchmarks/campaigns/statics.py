@@ -9,7 +9,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 from packbot.planning.failed_arm import FailedArm
-from packbot.planning.reaching import ARM
+from packbot.planning.reaching import HAND_JOINTS
 from roboaccord.contract import Array
 from roboaccord.description import Tree
 from roboaccord.engines import EngineModel, MujocoSettings, compile_model
@@ -49,7 +49,7 @@ class FailedStatics:
         self._length: float = p.gripper_length
         self._arm, self._start, self._efforts = arm, start, arm.efforts
         self._lower, self._upper = arm.lower, arm.upper
-        self._moving = arm.active[arm.active < ARM]
+        self._moving = arm.active[arm.active < HAND_JOINTS]
         hand = p.wrist_x + p.gripper_length
         elbow1 = p.elbow1_a + hand
         self._radii = np.array([p.shoulder_a + elbow1, p.shoulder_a + elbow1, elbow1, hand])

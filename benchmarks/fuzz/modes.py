@@ -25,7 +25,7 @@ def mode(rng: Random, seeds: Path) -> Case:
         examples.append(EVERY[name].format(out="results", root=ROOT).split())
     words = list(rng.choice(examples))
     make_named_files(words)
-    own = set(" ".join(command.modes.takes.values()).split()) & {ARGUMENTS, *command.flags}
+    own = set(" ".join(command.modes.options.values()).split()) & {ARGUMENTS, *command.flags}
     others = own - command.taken(command.mode(words))
     flags = sorted(others if others and rng.random() < 0.7 else own)
     named, refused = set[str](), False
@@ -51,5 +51,5 @@ def _refused(command: Command, words: list[str], named: set[str]) -> bool:
         selected = command.mode(words)
     except AccordError:  # a file that selects the mode cannot be read
         return True
-    having = " ".join(v for k, v in command.modes.takes.items() if k != SETUP).split()
+    having = " ".join(v for k, v in command.modes.options.items() if k != SETUP).split()
     return bool((named & {*having}) - command.taken(selected))

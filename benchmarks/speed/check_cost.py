@@ -122,7 +122,7 @@ def counted(words: list[str]) -> Count:
     loader: Any = importlib._bootstrap
     plain = {name: getattr(Simulator, name) for name in ("step", "predict")}
     with ExitStack() as stack:
-        stack.enter_context(patch.object(pieces, "_here", here))
+        stack.enter_context(patch.object(pieces, "_run_here", here))
         load = partial(count.load, loader._find_and_load)
         stack.enter_context(patch.object(loader, "_find_and_load", load))
         for name, method in plain.items():

@@ -65,7 +65,7 @@ def bare(setup: Setup) -> Pass:
     from roboaccord_ros.gazebo.transport import gazebo_module
     from roboaccord_ros.gazebo.world import PARTITION, World
 
-    world, urdf = World.of(setup), expand_for_gazebo(setup, contacts_name(setup), started=False)
+    world, urdf = World.write(setup), expand_for_gazebo(setup, contacts_name(setup), started=False)
     os.environ[PARTITION] = "roboaccord_bare"
     path = populate(world, setup.robot.name, setup.initial, urdf)
     fixture = gazebo_module("sim").TestFixture(str(path))

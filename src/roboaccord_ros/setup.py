@@ -15,12 +15,12 @@ NAME = "roboaccord_ros"
 # one that is no longer there leaves a link to nothing.
 MODELS = ("models/*/", "models/*/meshes/", "models/*/materials/textures/")
 FOLDERS = ("config", "config/*/", "environment", "launch", *MODELS, "worlds")
-SHARED = {
-    folder: files
-    for pattern in FOLDERS
-    for folder in glob(pattern)
-    if (files := [path for path in glob(f"{folder}/*.*") if Path(path).is_file()])
-}
+SHARED = dict[str, list[str]]()
+for pattern in FOLDERS:
+    for folder in glob(pattern):
+        files = [path for path in glob(f"{folder}/*.*") if Path(path).is_file()]
+        if files:
+            SHARED[folder] = files
 
 setup(
     python_requires=">=3.11,<3.15",  # as text: colcon reads no other

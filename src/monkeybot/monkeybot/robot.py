@@ -10,8 +10,6 @@ scenarios; a figure as a key in `MotionFigures.figures`. Keys that exist stay, f
 prints them as JSON. The joint `elbow` and the names in `switches` are those of the URDF.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -39,23 +37,25 @@ class MotionFigures(Tally):
 
     def __init__(self, setup: Setup) -> None:
         self._parameters = setup.parameters
-        # By "hand" and "centre" (of mass): the first position, and the displacement from it up to
-        # now, each (2,) [m].
-        self._starts, self._shifts = dict[str, Array](), dict[str, Array]()
+        # By "hand" and "centre" (of mass), to the right and up (2,) [m].
+        self._starts = dict[str, Array]()  # first position
+        self._shifts = dict[str, Array]()  # displacement from it up to now
 
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion to the figures."""
         p = self._parameters
-        for point, path in (("hand", held_hands(p, part)), ("centre", centre_of_mass(p, part))):
+        paths = {"hand": held_hands(p, part), "centre": centre_of_mass(p, part)}
+        for point, path in paths.items():
             if len(path):
                 self._shifts[point] = path[-1] - self._starts.setdefault(point, path[0])
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return travel [m], rise [m], number of grips and largest impulse [N s]."""
-        grips = [event for event in events if event.kind == "magnet_on"]
-        count, largest = float(len(grips)), max((grip.impulse for grip in grips), default=0.0)
+        impulses = [event.impulse for event in events if event.kind == "magnet_on"]
+        largest = max(impulses, default=0.0)
         travel, rise = self._shifts.get("hand", self._shifts["centre"]).tolist()
-        return {"travel": travel, "rise": rise, "grips": count, "largest_impulse": largest}
+        grips = float(len(impulses))
+        return {"travel": travel, "rise": rise, "grips": grips, "largest_impulse": largest}
 
 
 def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
@@ -70,9 +70,11 @@ def held_hands(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
     Only samples in which a hand holds are returned; where both do, it is hand A.
     """
     off = np.zeros(len(trajectory), dtype=bool)
-    a, b = (trajectory.switches.get(magnet, off) for magnet in (MAGNET_A, MAGNET_B))
+    a_holds = trajectory.switches.get(MAGNET_A, off)  # at each sample (k,)
+    b_holds = trajectory.switches.get(MAGNET_B, off)
+    hand_a = trajectory.position[:, 1:]
     hand_b = _positions_along_links(trajectory, p.length_a, p.length_b)
-    return np.where(a[:, None], trajectory.position[:, 1:], hand_b)[a | b]
+    return np.where(a_holds[:, None], hand_a, hand_b)[a_holds | b_holds]
 
 
 def _positions_along_links(trajectory: Trajectory, along_a: float, along_b: float) -> Array:
@@ -85,6 +87,7 @@ def _positions_along_links(trajectory: Trajectory, along_a: float, along_b: floa
     Returns:
         positions to the right and up (k, 2) [m].
     """
+    # Angles of link A and of link B from hanging straight down.
     th1 = 2.0 * np.arctan2(trajectory.orientation[:, 0], trajectory.orientation[:, 3])
     th12 = th1 + trajectory.q[:, 0]
     right = along_a * np.sin(th1) + along_b * np.sin(th12)
@@ -110,12 +113,15 @@ class MonkeyBot(Robot):
     cli = commands_of("monkeybot", {"gait": "gait", "figures": "figures"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
+        """Return the name of the only joint."""
         return ("elbow",)
 
     def effort_limits(self, setup: Setup) -> Array:
+        """Return the limit of the motor at the elbow (1,) [N m]."""
         return np.array([setup.parameters.effort_limit])
 
     def reference(self, setup: Setup) -> Simulator:
+        """Return the analytical simulator."""
         return MonkeyBotReference(setup)
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
@@ -126,6 +132,8 @@ class MonkeyBot(Robot):
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Complete an initial state so that a held hand stands still.
+
+        In the plane of the wall it is u = (th1, th2, w1, w2, y, z, vy, vz) (model/coordinates.py).
 
         Raises:
             AccordError: for a base that is off the wall's plane, or moves though its hand is held.
@@ -166,6 +174,7 @@ class MonkeyBot(Robot):
         return {"wall": (vertices + np.array([-0.05, 0.0, 0.0]), faces)}
 
     def tally(self, setup: Setup, ticks: int) -> Tally:
+        """Return the figures of a run, empty as yet."""
         return MotionFigures(setup)
 
 

@@ -358,8 +358,8 @@ def hanging_by_both(rates):
         for i, rate in enumerate(rates)
     ]
     for before, after in pairwise(states):
-        check.take(before, after)
-    check.settle()
+        check.compare(before, after)
+    check.choose_delay()
     return check.verdict()
 
 

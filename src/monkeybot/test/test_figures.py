@@ -14,7 +14,7 @@ from monkeybot.gaits.repetition import repeat
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.diagrams import POSE, skeleton, stages
-from monkeybot.source.figures import FIRST, SECOND, STEPS
+from monkeybot.source.figures import FIRST_MINIMUM, SECOND_MINIMUM, STEPS
 from monkeybots import REPORT
 from roboaccord.description.parameters import load_parameters
 from roboaccord.report.curves import RED
@@ -51,7 +51,7 @@ def test_tables_hold_the_repetitions(made):
         rows = list(csv.DictReader(file))
     assert [int(row["gait"]) for row in rows] == list(range(1, STEPS + 1))
     for clock in ("reset", "pure"):
-        run = repeat(parameters, np.array(SECOND), 2.0, steps=STEPS, clock=clock)
+        run = repeat(parameters, np.array(SECOND_MINIMUM), 2.0, steps=STEPS, clock=clock)
         read = [float(row[f"{clock}_error"] or "nan") for row in rows]
         assert np.array_equal(read, run.error, equal_nan=True)
 
@@ -94,7 +94,7 @@ def test_stages_are_those_of_the_gait():
     Times are those of the gait, whose integrator has a tolerance of `TOLERANCE` a step.
     """
     p = load_parameters(MonkeyBotParameters, "monkeybot", {})
-    found = stages(p, np.array(FIRST), 2.0)
+    found = stages(p, np.array(FIRST_MINIMUM), 2.0)
     assert [held for _, held in found] == [0, 0, 0, 1, 1]
     for poses, held in found:
         lengths = np.linalg.norm(np.diff(poses, axis=1), axis=2)
@@ -106,7 +106,7 @@ def test_stages_are_those_of_the_gait():
     hang = end[-1, 1] - end[-1, 2]
     assert hang == pytest.approx(np.array([0.0, -p.length_b]), abs=10 * TOLERANCE)
     # Of the error th2^2 is a part, so the free link nearly hangs straight, too.
-    error = evaluate(horizontal(2.0), p, np.array(FIRST)).error[0]
+    error = evaluate(horizontal(2.0), p, np.array(FIRST_MINIMUM)).error[0]
     assert abs(end[-1, 0, 0] - end[-1, 1, 0]) <= p.length_a * np.sqrt(error)
 
 

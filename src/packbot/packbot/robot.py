@@ -31,7 +31,7 @@ from packbot.simulators.engines import make_engine_simulator
 from packbot.simulators.figures import ArmFigures
 from packbot.simulators.world import make_world
 
-CLOSE = 1e-3  # m; smaller gaps are shown as contacts: twice the default margin of the reference
+SHOWN_GAP = 1e-3  # m; smaller gaps are shown as contacts: twice the default margin of the reference
 # Fraction of the effort limits of random efforts: with 1, the light wrist's acceleration would
 # exceed all others by far (`Packbot.draw_state`); 10 N m on 6e-4 kg m^2 are 16,000 rad/s^2.
 DRAWN_EFFORT = 0.01
@@ -85,7 +85,7 @@ class Packbot(Robot):
         return make_engine_simulator(setup, engine)
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-        """Return a function of a state: the points where hulls are closer than `CLOSE`, forces 0.
+        """Return a function of a state: where hulls are closer than `SHOWN_GAP`, with forces 0.
 
         Raises:
             AccordError: without pinocchio and coal.
@@ -93,10 +93,10 @@ class Packbot(Robot):
         with compiled("showing contacts"):
             from packbot.contact.clearance import Clearance
         clearance = Clearance.of(setup)
-        return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
+        return lambda state: clearance.contact_points(state.q, clearance.near(state.q, SHOWN_GAP))
 
     def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
-        solids = collisions.stand_around(setup)
+        solids = collisions.drawn_obstacles(setup)
         return {f"solid_{i}": solid for i, solid in enumerate(solids, 1)}
 
     def draw_state(self, setup: Setup, rng: Generator, index: int) -> tuple[RobotState, Array]:
@@ -116,7 +116,8 @@ class Packbot(Robot):
         """Return the finger tips, or the point that the camera watches, with the target."""
         spec = setup.scenario.controller
         target = None if spec.get("target") is None else np.array(spec["target"], dtype=float)
-        if watch := float(spec.get("watch", 0.0)):
+        watch = float(spec.get("watch", 0.0))  # m before the lens
+        if watch:
             return Aim("point watched", "pan_link", LENS + np.array([watch, 0.0, 0.0]), target)
         tips = Aim("tips", "gripper_link", np.array([setup.parameters.gripper_length, 0.0, 0.0]))
         if spec.get("pose"):

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from exact_distance import Solid, signed_distance
-from packbot.contact.clearance import CLOSE, Clearance
+from packbot.contact.clearance import NEAR_TOUCHING, Clearance
 from packbot.contact.collisions import Shape
 from packbot.contact.solids import Hull, shape_vertices
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -159,13 +159,13 @@ def test_normals_separate_hulls_by_their_distance(measured):
     truth, reach = np.array([row[:2] for row in measured]).T
     normals = np.array([row[2].normals[0] for row in measured])
     assert np.allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-12)
-    apart = np.abs(truth) > CLOSE
+    apart = np.abs(truth) > NEAR_TOUCHING
     assert np.abs(reach - truth)[apart].max() < ERROR
-    assert np.abs(reach - truth)[~apart].max() < 3.0 * CLOSE
+    assert np.abs(reach - truth)[~apart].max() < 3.0 * NEAR_TOUCHING
 
 
 def test_points_are_apart_by_the_distance_along_the_normal(measured):
-    apart = [(truth, found) for truth, _, found in measured if abs(truth) > CLOSE]
+    apart = [(truth, found) for truth, _, found in measured if abs(truth) > NEAR_TOUCHING]
     for truth, found in apart:
         between = found.on_b[0] - found.on_a[0]
         assert np.abs(between - truth * found.normals[0]).max() < ERROR

@@ -14,7 +14,7 @@ from packbot.source.collapse import (
     draw_changes,
     run_collapse,
     settle_time,
-    uncertain,
+    uncertain_ranges,
 )
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -150,7 +150,7 @@ def test_the_command_prints_its_keys(figures: Figures) -> None:
 
 def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
     """Appendix A of the report: lengths to 5 mm, masses to 0.1 kg."""
-    ranges = uncertain()
+    ranges = uncertain_ranges()
     assert ranges["shoulder_a"] == (0.52, 0.005)
     assert ranges["elbow1_casing_mass"] == (0.85, 0.1)
     for change in draw_changes(3, seed=1)[2]:

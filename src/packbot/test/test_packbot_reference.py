@@ -127,8 +127,8 @@ def test_features_have_the_distances_of_their_hulls(near: list[Near]) -> None:
 def test_no_pair_comes_near_unseen(setup: Setup) -> None:
     """Between random poses bounds stay below distances, and all that is near is found.
 
-    What is near afterwards has not moved by more than `fastest` says. Of what is far little is
-    measured.
+    What is near afterwards has not moved by more than `largest_change` says. Of what is far little
+    is measured.
     """
     clearance, near = Clearance.of(setup), 0.02
     rng, proximity = np.random.default_rng(12), Proximity(clearance, near)
@@ -139,7 +139,7 @@ def test_no_pair_comes_near_unseen(setup: Setup) -> None:
     proximity.restart(before)
     came = guessed = 0
     for last, q in pairwise(np.concatenate(directions)):
-        most = proximity.fastest(np.abs(q - last))
+        most = proximity.largest_change(np.abs(q - last))
         proximity.move(np.abs(q - last))
         found, after = proximity.features(q), clearance.distances(q)
         close = after < near
@@ -155,9 +155,9 @@ def test_no_pair_comes_near_unseen(setup: Setup) -> None:
     assert guessed > 0.5 * 59 * len(before)
     moves, angles = clearance.reaches @ np.full(7, 0.1), np.full(7, 0.1)
     proximity.restart(np.full(len(moves), near + 0.1))
-    assert proximity.fastest(angles) == pytest.approx(moves[moves > 0.1].max())
+    assert proximity.largest_change(angles) == pytest.approx(moves[moves > 0.1].max())
     proximity.restart(np.full(len(moves), near + 1.01 * moves.max()))
-    assert proximity.fastest(angles) == 0.0
+    assert proximity.largest_change(angles) == 0.0
 
 
 def test_rows_are_the_slopes_of_gaps(near: list[Near]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from packbot.contact.clearance import Clearance
 from packbot.contact.collisions import make_environment, read_collisions
 from packbot.model.arm import LENS, Arm
-from packbot.planning.sight import CAMERA, LENS_WIDTH, SHORT, Sight
+from packbot.planning.sight import CAMERA, LENS_WIDTH, TARGET_GAP, Sight
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -64,7 +64,7 @@ def test_what_is_in_the_way_is_named_from_the_lens_on(sight_with):
 def test_a_target_on_a_surface_is_seen_and_one_behind_it_is_not(sight_with):
     sight = sight_with(("wall", [0.1, 1.0, 1.0], 0.85 * FORWARD))
     assert sight.look(STRETCHED, AHEAD).visible
-    assert sight.look(STRETCHED, AHEAD + 2.0 * SHORT * FORWARD).blocked_by == ("wall",)
+    assert sight.look(STRETCHED, AHEAD + 2.0 * TARGET_GAP * FORWARD).blocked_by == ("wall",)
 
 
 def test_what_is_outside_the_cone_is_not_seen(sight, sight_with):
@@ -106,7 +106,7 @@ def test_hulls_are_in_the_way_if_the_line_crosses_them(sight):
         view = sight.look(q, target)
         places = [pin.SE3(placement) for placement in clearance.hull_poses(q)]
         lens = places[clearance.links.index(CAMERA)].act(LENS)
-        end = target - SHORT * (target - lens) / view.distance
+        end = target - TARGET_GAP * (target - lens) / view.distance
         for name, link, hull, placement in zip(
             clearance.names, clearance.links, clearance.hulls, places, strict=True
         ):

@@ -13,7 +13,7 @@ which connect results with the printers of `cli` and `report`, as `contract` may
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -38,6 +38,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Return all these names, for completion in a shell."""
     return sorted({*_list_names(), *(n for n in plugins.entries("functions") if "." not in n)})
 
 
@@ -54,10 +55,9 @@ sys.modules[__name__].__class__ = FrontDoor
 
 def _imported_when_called(path: str) -> Callable[..., Any]:
     """Return a function that imports and calls the function at `module:function`."""
-    module, _, name = path.partition(":")
 
     def call(*arguments: object) -> Any:
-        return getattr(importlib.import_module(module), name)(*arguments)
+        return pkgutil.resolve_name(path)(*arguments)
 
     return call
 

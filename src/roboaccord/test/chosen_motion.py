@@ -198,7 +198,7 @@ class InverseDynamics:
 
     def inertial(self, m: Moment) -> Array:
         """Return the forces on base and joints (c,) without friction and force law."""
-        mass = self._dynamics.mass_matrix(m.q, m.position, m.rotation)
+        mass = self._dynamics.mass_matrix(m.q, m.rotation)
         return np.asarray(mass @ self.missing(m, np.zeros(len(mass))))
 
     def missing(self, m: Moment, forces: Array) -> Array:

@@ -13,9 +13,9 @@ from roboaccord.cli.levels import shown_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, because
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels import LEVELS
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.report import render_report

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.metrics import net_work_of, work_of
+from roboaccord.run.metrics import joint_work, work_of
 
 COLUMNS = {"time": 1, "q": 2, "qd": 2, "effort": 2, "position": 3, "orientation": 4, "twist": 6}
 
@@ -33,8 +33,8 @@ def test_net_work_is_that_of_the_efforts_that_were_in_force() -> None:
     The effort at 0 s is in force in no period; a tick off, the first sum is h k (k - 1) / 2.
     """
     k, h = 10, 0.1
-    assert net_work_of(ramp(k, h)) == pytest.approx(h * k * (k + 1) / 2 - 6.0 * k * h, rel=1e-12)
-    assert net_work_of(ramp(k, h, sign=-1.0)) == pytest.approx(6.0 * k * h - h * k * (k + 1) / 2)
+    w = h * k * (k + 1) / 2 - 6.0 * k * h
+    assert [joint_work(ramp(k, h, s)).sum() for s in (1.0, -1.0)] == pytest.approx([w, -w])
 
 
 def test_work_counts_both_directions() -> None:

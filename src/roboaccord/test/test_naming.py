@@ -16,9 +16,9 @@ import running
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import Conclusion
-from roboaccord.crosscheck.causes.name import resolve
+from roboaccord.crosscheck.causes.findings import resolve
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import spec
 from roboaccord.engines.base import engine_parts

@@ -45,7 +45,7 @@ def slid(x: Array, time: Array) -> Trajectory:
 
 def noise_between(tree: Tree, *runs: Trajectory) -> Noise:
     """Return the noise of a run, beside its repetition and runs from changed starts."""
-    return measure_noise(runs[0].time, *(link_centres(tree, run) for run in runs))
+    return measure_noise(runs[0].time, [link_centres(tree, run) for run in runs])
 
 
 @pytest.mark.parametrize(("duration", "reached"), [(6.0, False), (12.0, True)])
@@ -83,8 +83,8 @@ def test_a_tolerance_below_the_floor_is_refused() -> None:
 def test_the_last_bit_is_that_of_1_or_of_what_is_larger(value: float) -> None:
     """So it outlasts a sum with 1, in which the last bit of a small value would be lost."""
     state = RobotState(0.0, np.array([value, 0.5]), np.zeros(2), np.zeros(2))
-    changed = start_of(Job("dart", STEP, bit=True), state)
-    assert start_of(Job("dart", STEP, again=True), state) is state
+    changed = start_of(Job("dart", STEP, last_bit=True), state)
+    assert start_of(Job("dart", STEP, repeated=True), state) is state
     assert start_of(Job("dart", STEP, nudged=True), state).q[0] == value + START_CHANGE
     assert changed.q[0] + 1.0 != value + 1.0 or abs(value) > 1.0
     assert abs(changed.q[0] - value) <= np.finfo(float).eps * max(1.0, 2.0 * abs(value))
@@ -151,7 +151,7 @@ def noise_of(q: tuple[float, float], engine: str) -> Noise:
         simulator = simulate_model(model, engine)
     start = RobotState(0.0, np.array(q), np.zeros(2), np.zeros(2))
     runs = []
-    for how in ({}, {"again": True}, {"bit": True}, {"nudged": True}):
+    for how in ({}, {"repeated": True}, {"last_bit": True}, {"nudged": True}):
         count = round(DURATION / STEP)
         first = simulator.reset(start_of(Job(engine, STEP, **how), start))
         states = [first, *(simulator.step(Command(np.zeros(2)), STEP) for _ in range(count))]

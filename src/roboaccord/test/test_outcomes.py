@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Code, Finding, because, excuse, verdict_of
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.engines import check_names
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
@@ -32,7 +33,6 @@ from roboaccord.crosscheck.measures.convergence import ConvergenceCheck, uncerta
 from roboaccord.crosscheck.measures.event_ticks import EventTicks
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.measures.scheme import SchemeCheck
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import remarks
 from roboaccord.crosscheck.run import judge_case
 from roboaccord.crosscheck.runs import Job, Runs

@@ -125,7 +125,7 @@ def errors_of(name: str, scheme: str) -> tuple[list[Array], Array]:
     exact = truth(name)
     with or_skip():
         runs = {dt: run_job(data, Job(engine, dt), engine)[1].q for dt in STEPS}
-    bit = run_job(data, Job(engine, STEPS[0], bit=True), engine)[1].q
+    bit = run_job(data, Job(engine, STEPS[0], last_bit=True), engine)[1].q
 
     def largest(apart: Array) -> Array:
         return np.maximum.accumulate(np.abs(apart).max(axis=1))

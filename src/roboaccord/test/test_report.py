@@ -31,7 +31,7 @@ from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
 from roboaccord.engines.differences import Difference
 from roboaccord.report import render_report
-from roboaccord.report.curves import POINTS, colour_of, thin_peaks
+from roboaccord.report.curves import MAX_POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
 from roboaccord.report.figures import figures_of, signals_of
 from roboaccord.report.plots import Plot, render_plots
@@ -267,7 +267,7 @@ def test_thinning_keeps_the_peak() -> None:
     values = np.zeros(50_000)
     values[31_234] = 5.0
     time, kept = thin_peaks(np.arange(50_000.0), values)
-    assert len(kept) <= POINTS
+    assert len(kept) <= MAX_POINTS
     assert time[np.argmax(kept)] == 31_234
 
 

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import modules_of, share
-from roboaccord.numerics.machine import private_folder, spending
+from roboaccord.numerics.machine import memory_limit, private_folder
 
 IN_VAIN = 0.2  # s: nobody can end it earlier, for the other thread waits for the limit
 
@@ -105,11 +105,11 @@ def test_memory_that_threads_may_spend_is_what_it_was_when_they_are_over(
 
     def spend() -> None:
         begun.set()
-        with spending(4 << 30):
+        with memory_limit(4 << 30):
             over.wait(IN_VAIN)
 
     other = threading.Thread(target=spend)
-    with spending(4 << 30):
+    with memory_limit(4 << 30):
         assert resource.getrlimit(resource.RLIMIT_AS) != before
         other.start()
         begun.wait()
@@ -118,5 +118,5 @@ def test_memory_that_threads_may_spend_is_what_it_was_when_they_are_over(
     other.join()
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     monkeypatch.setattr(sys, "platform", "darwin")
-    with spending(4 << 30):
+    with memory_limit(4 << 30):
         assert resource.getrlimit(resource.RLIMIT_AS) == before

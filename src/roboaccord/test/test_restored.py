@@ -76,10 +76,10 @@ def test_a_twin_with_a_number_otherwise_is_another_twin() -> None:
     for quantity in kinds:
         where = {OF_JOINTS: "elbow", GROUND: ""}
         place = next((at for each, at in where.items() if quantity in each), "fore")
-        other = Twin(twin.intended, twin.scheme, off=[ModelChange(quantity, place, 0, 0.05)])
+        other = Twin(twin.intended, twin.scheme, changes=[ModelChange(quantity, place, 0, 0.05)])
         assert (ends(other) != plain).any(), quantity
     for axis in range(3):
-        other = Twin(twin.intended, twin.scheme, off=[ModelChange("gravity", "", axis, 0.05)])
+        other = Twin(twin.intended, twin.scheme, changes=[ModelChange("gravity", "", axis, 0.05)])
         assert (ends(other) != plain).any()
     assert (ends(twin) == plain).all()
 

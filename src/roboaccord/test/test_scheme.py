@@ -12,14 +12,14 @@ import pytest
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.name import resolve
+from roboaccord.crosscheck.causes.findings import resolve
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution, shown_of
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.levels.energy import EnergyLevel, check_energy
 from roboaccord.crosscheck.levels.repeat import RepeatLevel, check_repeat
 from roboaccord.crosscheck.levels.scheme import SchemeLevel
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs, run_job
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.deviations import ModelChange
@@ -347,6 +347,6 @@ def test_damping_at_the_end_of_the_step_divides_the_rate() -> None:
         twin.reset(start)
         assert twin.step(end, 0.001).qd[0] == pytest.approx(rate, rel=1e-14)
     off = [ModelChange("damping", "pivot", 0, 5.0)]
-    twin = Twin(model, Scheme("semi-implicit Euler", damping=True), off=off)
+    twin = Twin(model, Scheme("semi-implicit Euler", damping=True), changes=off)
     twin.reset(start)
     assert twin.step(end, 0.001).qd[0] == pytest.approx(1.0 / 1.1, rel=1e-14)

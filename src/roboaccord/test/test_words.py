@@ -12,11 +12,11 @@ import pytest
 from roboaccord.contract.outcome import Cause, Code, Finding, Reason, because, excuse, verdict_of
 from roboaccord.crosscheck import levels
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.engines import make_engines
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.one_step import Rates
 from roboaccord.crosscheck.measures.scheme import NoTwin
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.report import RUN_LEVELS, remarks
 from roboaccord.crosscheck.run import conclude, measure_one
 from roboaccord.crosscheck.runs import QUIET, run_jobs

@@ -68,7 +68,8 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     model = _only_model(sdf)
     plant, warnings = load_sdf(text, path, packages)
     _check_plant(plant, warnings)
-    tree, friction = make_tree(*links_and_joints(plant)), _friction_by_joint(model)
+    tree = make_tree(*links_and_joints(plant))
+    friction = _friction_by_joint(model)
     joints = [replace(j, friction=friction.get(j.name, 0.0)) for j in tree.joints]
     name = model.get("name", "robot")
     urdf = write_tree(replace(tree, joints=tuple(joints)), name)
@@ -92,7 +93,8 @@ def links_and_joints(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Join
     links = [_link(name, body) for name, body in bodies.items() if name != WORLD]
     names = {body.index(): name for name, body in bodies.items()}
     motors = {motor.joint().index(): motor for motor in motors_of(plant)}
-    springs, joints = _springs(plant), list[tuple[Joint, Pose]]()
+    springs = _springs(plant)
+    joints = list[tuple[Joint, Pose]]()
     for name, drake_joint in joints_of(plant).items():
         joint = _joint(name, drake_joint, names)
         if joint.kind in ("revolute", "prismatic"):
@@ -125,8 +127,9 @@ def _check_plant(plant: MultibodyPlant, warnings: Iterable[str]) -> None:
     Raises:
         AccordError: in Drake's words for an inertia, or with the number of constraints.
     """
-    for match in filter(None, map(REPLACED_INERTIA.search, warnings)):
-        raise AccordError(f"Drake would take another inertia: {match[0]}")
+    for warning in warnings:
+        if match := REPLACED_INERTIA.search(warning):
+            raise AccordError(f"Drake would take another inertia: {match[0]}")
     if count := plant.num_constraints():
         raise AccordError(f"{count} constraints between links, which URDF cannot express")
 
@@ -170,13 +173,17 @@ def _with_properties(
     upper = float(drake_joint.position_upper_limit())
     is_endless = joint.kind == "revolute" and np.isinf([lower, upper]).all()
     return replace(
-        joint, axis=joint_axis(drake_joint), kind="continuous" if is_endless else joint.kind,
-        lower=lower, upper=upper, damping=float(drake_joint.default_damping()),
+        joint,
+        kind="continuous" if is_endless else joint.kind,
+        axis=joint_axis(drake_joint),
+        lower=lower,
+        upper=upper,
         effort=float(motor.effort_limit()) if motor else 0.0,
-        armature=float(motor.default_reflected_inertia()) if motor else 0.0,
         velocity=float(drake_joint.velocity_upper_limit()),
+        damping=float(drake_joint.default_damping()),
+        armature=float(motor.default_reflected_inertia()) if motor else 0.0,
         spring=springs.get(drake_joint.index(), (0.0, 0.0)),
-    )  # fmt: skip
+    )
 
 
 def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:

@@ -19,11 +19,13 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from roboaccord.contract import AccordError, read_xml
 
-# An included model by the name of its folder, model://NAME; group 2 is the name.
+# An included model by the name of its folder, as in `<uri>model://arm</uri>`; group 1 is all but
+# the end, group 2 the name.
 MODEL_URI = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
-# An included model by a relative path; group 2 is the path.
+# An included model by a relative path, as in `<include> ... <uri>parts/arm.sdf</uri>`; group 1 is
+# what stands before the path, group 2 the path.
 PATH_URI = re.compile(r"(<include\b(?:(?!</include).)*?<uri>\s*)([^\s<:]+)(?=\s*</uri>)", re.DOTALL)
-# An element that SDF does not have, and that Drake refuses.
+# An element that SDF does not have, and that Drake refuses; empty or with content.
 ROS2_CONTROL = re.compile(r"<ros2_control\b(?:[^>]*/>|.*?</ros2_control\s*>)", re.DOTALL)
 
 
@@ -120,7 +122,8 @@ def first_line(message: str) -> str:
 def gathered_warnings() -> Iterator[list[str]]:
     """Yield a list that has Drake's warnings after the block; they are not logged meanwhile."""
     log, warnings = logging.getLogger("drake"), list[str]()
-    handler, propagated, level = BufferingHandler(10_000), log.propagate, log.level  # never full
+    handler = BufferingHandler(10_000)  # messages: never full
+    propagated, level = log.propagate, log.level
     log.addHandler(handler)
     log.propagate = False
     log.setLevel(logging.WARNING)

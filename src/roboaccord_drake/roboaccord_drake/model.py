@@ -19,18 +19,17 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from roboaccord.contract import Acceleration, AccordError, Array, RobotState
-from roboaccord.description import DEGREES, FixedBase, Tree
-from roboaccord.engines import (
-    BASE_LINK,
-    WORLD,
-    EngineModel,
-    Hinge,
-    JointProperties,
-    LinkProperties,
-    Mechanism,
-)
+from roboaccord.description import DEGREES, WORLD, FixedBase, Tree
+from roboaccord.engines import EngineModel, Hinge, JointProperties, LinkProperties, Mechanism
 from roboaccord.numerics import quaternion_matrix, turn_twist
 
+# Drake's objects, by the names of its classes. Their type is Any, because the stubs of pydrake lack
+# methods of derived classes, such as those of a revolute joint.
+Plant = Any  # MultibodyPlant
+Context = Any  # Context: state and parameters of a plant
+Body = Any  # RigidBody
+DrakeJoint = Any  # Joint
+Motor = Any  # JointActuator
 # Elements that are removed from the URDF: the model sets these properties, or needs no shapes.
 REMOVED_TAGS = ("visual", "collision", "dynamics", "transmission")
 CONTINUOUS = 0.0  # s; time step that makes a plant continuous: its equations are integrated outside
@@ -39,7 +38,7 @@ CONTINUOUS = 0.0  # s; time step that makes a plant continuous: its equations ar
 logging.getLogger("drake").setLevel(logging.ERROR)
 
 
-def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
+def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Plant:
     """Return Drake's plant of a model, with a rotor at each joint that is commanded.
 
     Args:
@@ -98,15 +97,15 @@ class DrakeMechanism(Mechanism):
         axes: which components of a twist (6,) the base's velocities are, in their order.
     """
 
-    def __init__(
-        self, plant: Any, base: FixedBase, joints: Sequence[str], body: str = BASE_LINK
-    ) -> None:
-        self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
+    def __init__(self, plant: Plant, base: FixedBase, joints: Sequence[str], body: str) -> None:
+        self.plant, self._base = plant, base
+        self.context = plant.CreateDefaultContext()
         self._bodies = bodies_of(plant)
         indices = joint_indices(plant)
         self.q = np.array([indices[name][0] for name in joints], dtype=int)
         self.v = np.array([indices[name][1] for name in joints], dtype=int)
         self.base_q, self.base_v = base_slices(plant, base, body)
+        # Drake has the angular velocity of a free base first.
         angular_first = np.roll(base.axes, 3) if base.tilts else base.axes
         self.axes = np.array(angular_first, dtype=int)
 
@@ -116,7 +115,8 @@ class DrakeMechanism(Mechanism):
         q[self.q], v[self.v] = state.q, state.qd
         twist = turn_twist(quaternion_matrix(state.orientation), state.twist)
         v[self.base_v] = twist[self.axes]
-        q[self.base_q] = np.roll(self._base.pose(state), -3)  # Drake has the quaternion first
+        # Drake has the quaternion before the position; x, y and yaw of a planar base stay.
+        q[self.base_q] = np.roll(self._base.pose(state), -3)
         return np.concatenate([q, v])
 
     def place(self, state: RobotState) -> None:
@@ -138,11 +138,15 @@ class DrakeMechanism(Mechanism):
         return Acceleration(base, rates[self.v])
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return the axes of base and joints as columns, the mass matrix, and gravity's forces."""
+        """Return S (v, m), mass matrix (v, v) and gravity forces (v,), as of `Mechanism`.
+
+        A column of S has a single 1, in the row of one of Drake's v velocities: first those of the
+        base in the order of `mass_matrix`, then those of the joints.
+        """
         mass, bias = dynamics_of(self.plant, self.context)  # at rest the bias is gravity alone
-        # Columns of `order` select the base's axes, then the joints, from Drake's velocities.
         base = np.arange(len(mass))[self.base_v]
-        return np.eye(len(mass))[:, [*base[np.argsort(self.axes)], *self.v]], mass, bias
+        columns = [*base[np.argsort(self.axes)], *self.v]
+        return np.eye(len(mass))[:, columns], mass, bias
 
     def gravity(self) -> Array:
         """Return the acceleration of gravity (3,) [m/s^2]."""
@@ -172,7 +176,7 @@ class DrakeMechanism(Mechanism):
             armature=armature,
         )
 
-    def hinge(self, joint: Any, root: str) -> Hinge:
+    def hinge(self, joint: DrakeJoint, root: str) -> Hinge:
         """Return anchor, axis and limits of a joint that turns or slides, in a body's frame."""
         frame = self._bodies[root].body_frame()
         pose = self.plant.CalcRelativeTransform(self.context, frame, joint.frame_on_child())
@@ -180,7 +184,7 @@ class DrakeMechanism(Mechanism):
         return Hinge(pose.translation(), pose.rotation().matrix() @ joint_axis(joint), *limits)
 
 
-def bodies_of(plant: Any) -> dict[str, Any]:
+def bodies_of(plant: Plant) -> dict[str, Body]:
     """Return the bodies of a plant by name, the world first.
 
     Where two bodies have the same name, that of each one's model is put before it.
@@ -190,14 +194,14 @@ def bodies_of(plant: Any) -> dict[str, Any]:
     return {WORLD: plant.world_body()} | _by_name(bodies, scoped)
 
 
-def joints_of(plant: Any) -> dict[str, Any]:
+def joints_of(plant: Plant) -> dict[str, DrakeJoint]:
     """Return the joints of a plant by name; where two have the same, with the child body's name."""
     joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
     names = {body.index(): name for name, body in bodies_of(plant).items()}
     return _by_name(joints, [f"{names[j.child_body().index()]}_{j.name()}" for j in joints])
 
 
-def motors_of(plant: Any) -> list[Any]:
+def motors_of(plant: Plant) -> list[Motor]:
     """Return the actuators of a plant's joints, in Drake's order."""
     return [plant.get_joint_actuator(index) for index in plant.GetJointActuatorIndices()]
 
@@ -211,7 +215,7 @@ def _by_name(elements: Sequence[Any], full_names: Sequence[str]) -> dict[str, An
     }
 
 
-def joint_indices(plant: Any) -> dict[str, tuple[int, int]]:
+def joint_indices(plant: Plant) -> dict[str, tuple[int, int]]:
     """Return the index of each joint's position and velocity in Drake's vectors, by name.
 
     A planar joint has three degrees of freedom, with names NAME_x and so on, as in `DEGREES`.
@@ -227,7 +231,7 @@ def joint_indices(plant: Any) -> dict[str, tuple[int, int]]:
     return indices
 
 
-def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:
+def dynamics_of(plant: Plant, context: Context) -> tuple[Array, Array]:
     """Return mass matrix M (v, v) and bias C v - g (v,) in a context: M v' + C v - g = tau.
 
     v is the number of Drake's velocities, g are the generalised forces of gravity, and tau those
@@ -237,13 +241,13 @@ def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:
     return plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - gravity
 
 
-def joint_axis(joint: Any) -> Array:
+def joint_axis(joint: DrakeJoint) -> Array:
     """Return the axis of a joint that turns or slides (3,)."""
     turns = joint.type_name() == "revolute"
     return np.array(joint.revolute_axis() if turns else joint.translation_axis())
 
 
-def base_slices(plant: Any, base: FixedBase, body: str) -> tuple[slice, slice]:
+def base_slices(plant: Plant, base: FixedBase, body: str) -> tuple[slice, slice]:
     """Return where the base's positions and velocities are in Drake's vectors.
 
     Args:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +24,8 @@ from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from pydrake.systems.framework import DiagramBuilder
 from roboaccord.contract import AccordError
-from roboaccord.description import KINDS, Tree, find_root, make_tree, write_tree
-from roboaccord.engines import (
-    GRAVITY,
-    WORLD,
-    Chart,
-    Charts,
-    Question,
-    Reading,
-    TreeReading,
-    plane_chart,
-    planes,
-)
+from roboaccord.description import KINDS, WORLD, Tree, find_root, make_tree, write_tree
+from roboaccord.engines import GRAVITY, Charts, Question, Reading, TreeReading, plane_chart, planes
 
 from roboaccord_drake.convert import links_and_joints
 from roboaccord_drake.load import load_sdf
@@ -69,7 +59,7 @@ class DrakeReading(Reading):
     ) -> None:
         self.question = question
         logging.getLogger("drake").setLevel(logging.WARNING)  # warnings are part of the reading
-        # The plant, finalized, with its joints and their damping.
+        # The plant, finalized, with its joints and their damping; of an SDF also our tree of it.
         try:
             plant, scene, tree = self._load(text, file, packages)
             text = write_tree(tree, "robot") if tree else text
@@ -85,7 +75,7 @@ class DrakeReading(Reading):
         self.mechanism = mechanism = DrakeMechanism(plant, base, compared, root)
         planar = {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}
         if planar:
-            self.charts = Charts(compared, _plane_charts(planar, text))
+            self.charts = _plane_charts(compared, planar, text)
         # Masses, links and axes of joints; of an SDF those of its tree, whose frames lie on joints.
         context = mechanism.context
         self.mass = float(plant.CalcTotalMass(context))
@@ -108,7 +98,8 @@ class DrakeReading(Reading):
         if self.is_own(text):
             plant, _ = load_sdf(text, file, packages)
             return plant, None, make_tree(*links_and_joints(plant))
-        return *_load_urdf(text, file, packages), None
+        plant, scene = _load_urdf(text, file, packages)
+        return plant, scene, None
 
     def _listed_quantities(
         self, plant: MultibodyPlant, joints: Mapping[str, Any], damping: Mapping[str, float]
@@ -147,14 +138,20 @@ def _finalize(
     return damping
 
 
-def _plane_charts(planar: Mapping[str, Any], text: str) -> dict[str, Chart]:
-    """Return the translation of planar joints' coordinates from Drake's to URDF's, by name."""
+def _plane_charts(compared: Sequence[str], planar: Mapping[str, Any], text: str) -> Charts:
+    """Return the conversion of planar joints' coordinates from URDF's to Drake's.
+
+    Args:
+        compared: names of all joints, in the order of states.
+        planar: Drake's planar joints by name.
+        text: the URDF.
+    """
     axes = planes(text)
     charts = {}
     for name, joint in planar.items():
         pose = joint.frame_on_parent().GetFixedPoseInBodyFrame()
         charts[name] = plane_chart(pose.rotation().matrix(), axes[name])
-    return charts
+    return Charts(compared, charts)
 
 
 def _load_urdf(
@@ -177,6 +174,6 @@ def _load_urdf(
 def _shape_kinds(plant: MultibodyPlant, scene: Any) -> Iterator[str]:
     """Yield the kind of each collision shape, such as box, as URDF names it."""
     inspector = scene.model_inspector()
-    for body in (plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())):
-        for shape in plant.GetCollisionGeometriesForBody(body):
+    for i in range(plant.num_bodies()):
+        for shape in plant.GetCollisionGeometriesForBody(plant.get_body(BodyIndex(i))):
             yield type(inspector.GetShape(shape)).__name__.lower()

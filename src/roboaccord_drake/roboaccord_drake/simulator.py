@@ -11,20 +11,12 @@ force law, friction) are computed here and given to Drake as generalised forces.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import version
 
 import numpy as np
-from roboaccord.contract import (
-    Acceleration,
-    AccordError,
-    Array,
-    ContactPoint,
-    RobotState,
-    check_state,
-)
-from roboaccord.engines import WORLD, EngineModel, EngineSimulator, read_settings
-from roboaccord.numerics import quaternion_matrix, yaw_quaternion
+from roboaccord.contract import Acceleration, AccordError, Array, RobotState, check_state
+from roboaccord.engines import BASE_LINK, WORLD, EngineModel, EngineSimulator, read_settings
+from roboaccord.numerics import quaternion_matrix, rk4_step, yaw_quaternion
 from roboaccord.simulators import LOCK_INERTIA, Losses
 
 from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, make_plant
@@ -41,15 +33,10 @@ class DrakeSimulator(EngineSimulator):
 
     The force law is evaluated in every stage of a Runge-Kutta step.
 
-    Drake has one vector q of positions and one v of velocities for the base and all joints. These
-    attributes, as those of `DrakeMechanism`, say what of them belongs to what:
-
-        _q, _v: indices of the joints' positions and velocities (n,).
-        _base_q, _base_v: slices of the base's positions and velocities.
-        _axes: which components of the base's twist (6,) its velocities are.
-
-    Others are `_total`, the generalised forces that act on v; `_applied`, Drake's copy of them;
-    `_preload`, constant ones of the model; and `_height` of a planar base, which Drake lacks [m].
+    Drake has one vector q of positions and one v of velocities for the base and all joints; which
+    entries belong to what is in `mechanism`. Arrays of this class are `_total`, the generalised
+    forces that act on v [N m, N]; `_applied`, Drake's copy of them; and `_preload`, constant ones
+    of the model [N m or N]. `_height` is that of a planar base, which Drake lacks [m].
     """
 
     name = "drake"
@@ -70,10 +57,8 @@ class DrakeSimulator(EngineSimulator):
         self._context = self._plant.CreateDefaultContext()
         # A continuous plant for accelerations: those of a discrete plant include forces of stops.
         smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
-        self.mechanism = mechanism = DrakeMechanism(smooth, self.base, self.joints)
+        self.mechanism = DrakeMechanism(smooth, self.base, self.joints, BASE_LINK)
         self._refuse_replaced_inertias()
-        self._q, self._v, self._axes = mechanism.q, mechanism.v, mechanism.axes
-        self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
         # Generalised forces, through the port by which Drake takes them.
         self._total = np.zeros(self._plant.num_velocities())
         port = self._plant.get_applied_generalized_force_input_port()
@@ -86,7 +71,8 @@ class DrakeSimulator(EngineSimulator):
 
     def _refuse_replaced_inertias(self) -> None:
         """Raise AccordError if Drake's masses or inertias are not those of the description."""
-        for link in (link for link in self.tree.links if link.name != WORLD):
+        links = [link for link in self.tree.links if link.name != WORLD]
+        for link in links:
             in_drake = self.mechanism.link(link.name)
             for described, taken in ((link.mass, in_drake.mass), (link.inertia, in_drake.inertia)):
                 if np.abs(taken - described).max() > INERTIA_ROUNDING * np.abs(described).max():
@@ -103,7 +89,7 @@ class DrakeSimulator(EngineSimulator):
         for plant, context in ((self._plant, self._context), smooth):
             plant.GetJointActuatorByName(self.joints[joint]).SetRotorInertia(context, inertia)
 
-    def contacts(self) -> Sequence[ContactPoint]:
+    def contacts(self) -> tuple[()]:
         """Return nothing: there is no contact."""
         return ()
 
@@ -120,8 +106,8 @@ class DrakeSimulator(EngineSimulator):
 
     def _coordinates(self) -> tuple[Array, Array]:
         """Return copies of Drake's vectors q and v."""
-        x = np.array(self._plant.GetPositionsAndVelocities(self._context))
-        return x[: -len(self._total)], x[-len(self._total) :]
+        plant, context = self._plant, self._context
+        return np.array(plant.GetPositions(context)), np.array(plant.GetVelocities(context))
 
     def _base(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Return position, orientation (x, y, z, w) and twist of the base, all in the world.
@@ -132,7 +118,8 @@ class DrakeSimulator(EngineSimulator):
             v: Drake's velocities.
         """
         position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
-        twist[self._axes], pose = v[self._base_v], q[self._base_q]
+        twist[self.mechanism.axes] = v[self.mechanism.base_v]
+        pose = q[self.mechanism.base_q]
         if self.base.tied and self.base.moves:
             position[:] = pose[0], pose[1], self._height
             orientation = yaw_quaternion(float(pose[2]))
@@ -147,15 +134,15 @@ class DrakeSimulator(EngineSimulator):
         q, v = self._coordinates()
         position, orientation, twist = self._base(q, v)
         # The twist of a state is in the axes of the base.
-        turn = quaternion_matrix(orientation)
+        rotation = quaternion_matrix(orientation)
         return RobotState(
             time=self._time,
-            q=q[self._q],
-            qd=v[self._v],
+            q=q[self.mechanism.q],
+            qd=v[self.mechanism.v],
             effort=self._effort,
             position=position,
             orientation=orientation,
-            twist=np.concatenate([twist[:3] @ turn, twist[3:] @ turn]),
+            twist=np.concatenate([twist[:3] @ rotation, twist[3:] @ rotation]),
         )
 
     def _substeps(self, effort: Array, count: int) -> None:
@@ -166,7 +153,7 @@ class DrakeSimulator(EngineSimulator):
             else:
                 self._apply_forces(*self._coordinates())
                 try:
-                    self._plant.ExecuteForcedEvents(self._context, False)
+                    self._plant.ExecuteForcedEvents(self._context, False)  # the plant's own step
                 except RuntimeError:  # raised for forces that are not finite
                     check_state(self._read(), self.joints, self.name)
                     raise
@@ -175,23 +162,19 @@ class DrakeSimulator(EngineSimulator):
 
     def _runge_kutta(self) -> None:
         """Take a step of the classical Runge-Kutta method of order 4."""
-        h, x = self.physics_step, np.concatenate(self._coordinates())
-        k1 = self._state_derivative(x)
-        k2 = self._state_derivative(x + 0.5 * h * k1)
-        k3 = self._state_derivative(x + 0.5 * h * k2)
-        k4 = self._state_derivative(x + h * k3)
-        end = x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        start = np.concatenate(self._coordinates())
+        end = rk4_step(self._state_derivative, start, self.physics_step)
         self._plant.SetPositionsAndVelocities(self._context, end)
 
     def _state_derivative(self, x: Array) -> Array:
         """Return the derivative of Drake's state x, which is q and then v."""
         self._plant.SetPositionsAndVelocities(self._context, x)
-        self._apply_forces(x[: -len(self._total)], x[-len(self._total) :])
+        self._apply_forces(*self._coordinates())
         return np.asarray(self._plant.EvalTimeDerivatives(self._context).CopyToVector())
 
     def _refuse_passed_stops(self) -> None:
         """Raise AccordError if a joint has passed its stop, which the continuous plant lacks."""
-        passed = self._stops.beyond(self._coordinates()[0][self._q])
+        passed = self._stops.beyond(self._coordinates()[0][self.mechanism.q])
         if passed:
             reason = f"{passed} comes to its stop, and in continuous time Drake has none"
             raise AccordError(f"drake: {reason}; {CURE}")
@@ -201,20 +184,20 @@ class DrakeSimulator(EngineSimulator):
 
         They are the sum of preload, efforts, wrench on the base, force law and dry friction.
         """
-        total = self._total
+        mechanism, total = self.mechanism, self._total
+        joint_q, joint_qd = q[mechanism.q], v[mechanism.v]
         total[:] = self._preload
-        total[self._v] += self._acting
+        total[mechanism.v] += self._acting
         wrench = np.zeros(6) if self._wrench is None else self._wrench
         if self._law:
             position, orientation, twist = self._base(q, v)
             rotation = quaternion_matrix(orientation)
-            joints = q[self._q], v[self._v]
-            law_wrench, efforts = self._law_efforts(*joints, position, rotation, twist)
+            law_wrench, efforts = self._law_efforts(joint_q, joint_qd, position, rotation, twist)
             wrench = wrench + law_wrench
-            total[self._v] += efforts
-        total[self._base_v] += wrench[self._axes]
+            total[mechanism.v] += efforts
+        total[mechanism.base_v] += wrench[mechanism.axes]
         if self._friction:  # last, for it opposes the sum of all other efforts
-            total[self._v] = self._friction.add(total[self._v], q[self._q], v[self._v])
+            total[mechanism.v] = self._friction.add(total[mechanism.v], joint_q, joint_qd)
         self._applied.GetMutableData().get_mutable_value().SetFromVector(total)
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
@@ -228,6 +211,6 @@ class DrakeSimulator(EngineSimulator):
         self._plant.SetPositionsAndVelocities(self._context, start)
         mass, bias = dynamics_of(self._plant, self._context)
         self._plant.SetPositionsAndVelocities(self._context, end)
-        change = (end - start)[-len(bias) :]
+        change = (end - start)[-len(bias) :]  # of the velocities, which come last
         impulses = mass @ change - self.physics_step * (self._total - bias)
-        return Losses(-0.5 * float(impulses[self._v] @ (before.qd + after.qd)))
+        return Losses(-0.5 * float(impulses[self.mechanism.v] @ (before.qd + after.qd)))

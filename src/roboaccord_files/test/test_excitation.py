@@ -25,7 +25,7 @@ def test_the_columns_are_those_of_pinocchio(name):
     setup = load_setup(str(FILES / f"{name}.urdf"))
     model = pin.buildModelFromUrdf(str(FILES / f"{name}.urdf"))
     states = random_states(setup.tree, setup.joints)
-    rows = regressor(setup.tree, setup.joints, GRAVITY, *states, friction=False)
+    rows = regressor(setup.tree, setup.joints, GRAVITY, states, friction=False)
     data, column = model.createData(), [model.joints[model.getJointId(j)] for j in setup.joints]
     at_q, at_v = ([getattr(joint, key) for joint in column] for key in ("idx_q", "idx_v"))
     expected = []

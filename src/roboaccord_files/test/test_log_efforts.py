@@ -53,7 +53,7 @@ def judged(time: Array, q: Array, effort: Array, noise: float = 1e-4, stated: st
     tree = Tree.parse(PLANAR.format(dry=0.0))
     q = q + noise * np.random.default_rng(2).standard_normal(q.shape)
     joints = ("hip", "knee")
-    log = in_stretches(joints, time, q, effort, {}, [])
+    log = in_stretches(joints, time, q, effort)
     return check_log(log, LogBody.of(tree, joints, 9.81), stated)
 
 
@@ -102,7 +102,7 @@ def test_torque_of_a_sound_arm_is_torque_and_what_is_stated_holds() -> None:
     time, q, effort = recorded(4)
     found = judged(time, q, effort)
     assert (found.verdict, found.step.taken.name) == ("pass", "torque at the joint")
-    assert found.step.taken.times > 10.0
+    assert found.step.taken.next_ratio > 10.0
     assert judged(time, q, effort, stated="compensated").verdict == "fail"
     with pytest.raises(AccordError, match="--effort is one of torque, current, motor"):
         judged(time, q, effort, stated="amps")

@@ -57,7 +57,7 @@ def judged(rows: Array, ratios: Array | float = 1.0) -> Report:
     from benchmarks.campaigns.own_logs import ARM
 
     q = rows[:, 1:4] + 2e-5 * np.random.default_rng(2).standard_normal((len(rows), 3))
-    log = in_stretches(JOINTS, rows[:, 0], q * ratios, rows[:, 4:], {}, [])
+    log = in_stretches(JOINTS, rows[:, 0], q * ratios, rows[:, 4:])
     return check_log(log, LogBody.of(Tree.parse(ARM), JOINTS, 9.81))
 
 

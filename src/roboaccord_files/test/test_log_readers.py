@@ -254,7 +254,7 @@ def test_what_may_be_asked_for_is_named_and_current_is_read_as_a_hypothesis(tmp_
         read_log(path, ("hip",), {})
     (tmp_path / "log.csv").write_bytes(CURRENT)
     log = read_log(tmp_path / "log.csv", JOINTS, {}, choice=Choice(effort="current"))
-    assert log.measured == {"boom": "mA", "stick": "Nm"}
+    assert log.effort_units == {"boom": "mA", "stick": "Nm"}
     check_same(log, 1e-14)
 
 

@@ -70,7 +70,7 @@ def judged(table: Array, noise: float = 0.0, urdf: str = PENDULUM) -> Report:
     """Check a pendulum's log with noise of its encoder."""
     time, q, effort = table.T
     q = q + noise * np.random.default_rng(1).standard_normal(len(q))
-    log = in_stretches(("hinge",), time, q[:, None], effort[:, None], {}, [])
+    log = in_stretches(("hinge",), time, q[:, None], effort[:, None])
     return check_log(log, LogBody.of(Tree.parse(urdf), ("hinge",), 9.81))
 
 
@@ -199,7 +199,7 @@ def test_noise_is_estimated_and_so_are_steps_of_an_encoder() -> None:
     noisy = q + 1e-3 * np.random.default_rng(4).standard_normal(len(q))
     rounded = 0.01 * np.round(q / 0.01)
     columns = np.column_stack([noisy, rounded])
-    log = in_stretches(("a", "b"), time, columns, np.zeros_like(columns), {}, [])
+    log = in_stretches(("a", "b"), time, columns, np.zeros_like(columns))
     found = noise_of(log, log.q)
     assert found[0] == pytest.approx(1e-3, rel=0.1)
     assert found[1] == pytest.approx(0.01 / np.sqrt(12.0), rel=0.2)  # of steps a median is larger
@@ -210,7 +210,7 @@ def test_rounding_of_a_slow_column_is_drawn_with_the_signs_that_it_keeps() -> No
     time = 1e-3 * np.arange(4000)
     columns = np.column_stack([np.round(6.0 * np.sin(2.0 * time)), time])
     columns[:, 1] += 0.1 * np.random.default_rng(1).standard_normal(len(time))
-    log = in_stretches(("a", "b"), time, columns, columns, {}, [])
+    log = in_stretches(("a", "b"), time, columns, columns)
     assert rounded(log, columns).tolist() == [True, False]
     draws = [drawn_like(log, columns, np.random.default_rng(i)) for i in range(20)]
     assert np.std(draws, axis=(0, 1)) == pytest.approx([1.0 / np.sqrt(12.0), 0.1], rel=0.05)

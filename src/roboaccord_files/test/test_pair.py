@@ -18,7 +18,7 @@ from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
 from roboaccord_files.parity.door import parity
-from roboaccord_files.parity.frames import HERE, Frame
+from roboaccord_files.parity.frames import IDENTITY, Frame
 from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.pair_comparison import Comparison
 from roboaccord_files.parity.pair_shown import pair_lines
@@ -30,15 +30,15 @@ class Part(NamedTuple):
     name: str
     parent: str = ""
     kind: str = "revolute"
-    pose: Frame = HERE
-    axis: Array = HERE.turn[2]
+    pose: Frame = IDENTITY
+    axis: Array = IDENTITY.rotation[2]
     upper: float = 1.5
     effort: float = 20.0
     damping: float = 0.3
     friction: float = 0.2
     mass: float = 0.0
-    centre: Array = HERE.position
-    inertia: Array = 0.0 * HERE.turn
+    centre: Array = IDENTITY.position
+    inertia: Array = 0.0 * IDENTITY.rotation
 
 
 def part(name: str, parent: str, xyz: str, axis: str, mass: float, kind: str = "revolute") -> Part:
@@ -67,20 +67,20 @@ Robot = Sequence[Part]
 
 def inside(one: Frame, link: Part) -> Part:
     """Return a part in a frame that has a pose in its own."""
-    centre = one.turn.T @ (link.centre - one.position)
-    inertia = one.turn.T @ link.inertia @ one.turn
-    return link._replace(axis=one.turn.T @ link.axis, centre=centre, inertia=inertia)
+    centre = one.rotation.T @ (link.centre - one.position)
+    inertia = one.rotation.T @ link.inertia @ one.rotation
+    return link._replace(axis=one.rotation.T @ link.axis, centre=centre, inertia=inertia)
 
 
 def moved(robot: Robot, root: bool = True) -> Robot:
     """Return a robot with other frames; those of hinges stay on their axes."""
-    rng, frames = np.random.default_rng(7), {"": HERE}
+    rng, frames = np.random.default_rng(7), {"": IDENTITY}
     for each in robot:
         turn, slide = rpy_matrix(*rng.uniform(-2.0, 2.0, 3)), rng.uniform(-0.3, 0.3, 3)
         hinge = each.kind == "revolute" and each.parent
         frames[each.name] = Frame(each.axis * slide[0] if hinge else slide, turn)
     if not root:
-        frames["base"] = HERE
+        frames["base"] = IDENTITY
     back = {name: pose.inverse for name, pose in frames.items()}
     return [
         inside(frames[p.name], p)._replace(pose=back[p.parent].then(p.pose).then(frames[p.name]))
@@ -130,7 +130,7 @@ def urdf(robot: Robot) -> str:
             f'<mass value="{p.mass!r}"/><inertia ixx="{xx}" ixy="{xy}" ixz="{xz}" iyy="{yy}" '
             f'iyz="{yz}" izz="{zz}"/></inertial></link>'
         )
-        rpy = quaternion_rpy(matrix_quaternion(p.pose.turn))
+        rpy = quaternion_rpy(matrix_quaternion(p.pose.rotation))
         if p.parent:
             rows.append(
                 f'<joint name="to_{p.name}" type="{p.kind}"><parent link="{p.parent}"/>'
@@ -147,7 +147,7 @@ def mjcf(robot: Robot, parent: str = "") -> str:
     """Return a robot as MJCF, or what hangs on one of its links."""
     rows = []
     for p in (p for p in robot if p.parent == parent):
-        x, y, z, w = matrix_quaternion(p.pose.turn)
+        x, y, z, w = matrix_quaternion(p.pose.rotation)
         full = p.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         joint = '<freejoint name="free"/>' if not parent else ""
         if parent and p.kind != "fixed":
@@ -171,7 +171,7 @@ def sdf(robot: Robot) -> str:
     rows = []
     for p in robot:
         xx, xy, xz, _, yy, yz, _, _, zz = (repr(float(x)) for x in p.inertia.flat)
-        pose = text([*p.pose.position, *quaternion_rpy(matrix_quaternion(p.pose.turn))])
+        pose = text([*p.pose.position, *quaternion_rpy(matrix_quaternion(p.pose.rotation))])
         at = f'relative_to="{p.parent}"' if p.parent else ""
         rows.append(
             f'<link name="{p.name}"><pose {at}>{pose}</pose><inertial><pose>{text(p.centre)} 0 0 0'
@@ -241,7 +241,7 @@ def longer(pose: Frame) -> Frame:
 
 def turned(x: float, y: float) -> Callable[[Frame], Frame]:
     """Return what turns a pose about its own axes."""
-    return lambda pose: pose._replace(turn=pose.turn @ rpy_matrix(x, y, 0.0))
+    return lambda pose: pose._replace(rotation=pose.rotation @ rpy_matrix(x, y, 0.0))
 
 
 def grown(value: Any) -> Any:

@@ -32,7 +32,7 @@ from roboaccord_files.parity.collection import examine_all
 from roboaccord_files.parity.compare import ReferenceReading
 from roboaccord_files.parity.door import files_of, parity
 from roboaccord_files.parity.levels import LEVELS
-from roboaccord_files.parity.properties import _name_link
+from roboaccord_files.parity.properties import _cause_of_link
 from roboaccord_files.parity.repaired import causes_of
 from roboaccord_files.parity.result import ReadingCheck, ShippedCheck
 from roboaccord_files.parity.words import ParityCode, status_of
@@ -635,7 +635,7 @@ def test_a_turned_inertial_is_measured_whatever_the_axes_of_equal_moments() -> N
             LinkProperties(1.0, np.zeros(3), a @ np.diag(shaken(np.diag(rod), seed)) @ a.T)
             for a in (axes, axes @ turn)
         )
-        assert "5 degrees off" in _name_link(want, have, {"inertia": ""})[1]
+        assert "5 degrees off" in _cause_of_link(want, have, {"inertia": ""})[1]
 
 
 PLANAR = """<mujoco model="hopper"><option density="1.2"/><worldbody><body pos="0 0 1">

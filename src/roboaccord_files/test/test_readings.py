@@ -12,8 +12,7 @@ from roboaccord.cli.main import run
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.parity.door import targets_of
-from roboaccord_files.parity.files import find_files
-from roboaccord_files.parity.files import read as read_source
+from roboaccord_files.parity.files import find_files, read_source
 from roboaccord_files.rules.find import findings
 from test_formats import ARM, LEG, LEGS, QUADRUPED, read
 from test_interpreted import chain, interpreted

@@ -18,7 +18,13 @@ import mujoco
 import numpy as np
 import warp as wp
 from roboaccord.contract import Acceleration, AccordError, Array, ContactPoint, RobotState
-from roboaccord.engines import EngineModel, MujocoMechanism, MujocoSimulator, read_settings
+from roboaccord.engines import (
+    BASE_LINK,
+    EngineModel,
+    MujocoMechanism,
+    MujocoSimulator,
+    read_settings,
+)
 from roboaccord.simulators import Losses
 
 from roboaccord_mjwarp.settings import WarpSettings
@@ -69,6 +75,7 @@ class WarpSimulator(MujocoSimulator):
 
     name = "mjwarp"
     settings = WarpSettings
+    mechanism: WarpMechanism
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
@@ -78,9 +85,8 @@ class WarpSimulator(MujocoSimulator):
         solver = f"mjSOL_{self._settings.solver.upper()}"
         self._model.opt.solver = getattr(mujoco.mjtSolver, solver)
         self.version = f"{version('mujoco-warp')} ({self.version.partition('(')[2]}"
-        data = self.mechanism.data
-        self.mechanism = WarpMechanism(self._model, self.base, self.joints)
-        self.mechanism.data = data
+        self.mechanism = WarpMechanism(self._model, self.base, self.joints, BASE_LINK)
+        self.mechanism.data = self._data
         self._warp: tuple[Any, Any] | None = None  # Warp's model and data; None before a step
 
     def lock(self, joint: int, locked: bool) -> None:
@@ -99,6 +105,8 @@ class WarpSimulator(MujocoSimulator):
         self._applied[self._v] = effort
         model, data = self._warp = self._warp or self._make()
         send(self._data, data)
+        has_forces = self._law or self._friction or self._wrench is not None or self._meter
+        model.callback.passive = self._set_forces if has_forces else None
         data.overflow.zero_()
         if self._compiled and self._wrench is None:
             self._compiled.held[:] = effort
@@ -118,8 +126,6 @@ class WarpSimulator(MujocoSimulator):
         mujoco.mj_forward(self._model, self._data)
         sizes = {"njmax": self._settings.njmax, "nconmax": self._settings.nconmax}
         model, data = mjw.put_model(self._model), mjw.put_data(self._model, self._data, **sizes)
-        if self._law or self._friction or self._wrench is not None or self._meter:
-            model.callback.passive = self._set_forces
         return model, data
 
     def _receive(self, data: Any) -> None:

@@ -33,8 +33,8 @@ def test_a_level_base_is_where_its_joints_put_it(start, heading, place, yaw, spe
     base = LevelBase(initial)
 
     def at(time):
-        joints = [*(place + time * speed), yaw + time * rate, *speed, rate]
-        return RobotState(time, none, none, none, *base.pose_and_twist(*joints))
+        q, rates = [*(place + time * speed), yaw + time * rate], [*speed, rate]
+        return RobotState(time, none, none, none, *base.pose_and_twist(q, rates))
 
     state, step = at(0.0), 1e-6
     turn = Rotation.from_rotvec([0.0, 0.0, heading])
@@ -50,7 +50,7 @@ def test_a_level_base_is_where_its_joints_put_it(start, heading, place, yaw, spe
 
 
 def test_the_world_that_ships_is_found_with_its_name_and_step():
-    world = World.find("flat")
+    world = World.read("flat")
     assert (world.name, world.physics_step) == ("flat", 0.001)
 
 
@@ -66,12 +66,12 @@ def test_a_file_that_is_no_world_gives_one_line(text, message, tmp_path):
     path = tmp_path / "w.sdf"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(AccordError, match=message):
-        World.find(str(path))
+        World.read(str(path))
 
 
 def test_a_control_period_that_is_no_multiple_of_the_step_is_refused():
     with pytest.raises(AccordError, match=r"control_period over the step of world flat"):
-        World.find("flat").check_period(0.0005)
+        World.read("flat").check_period(0.0005)
 
 
 def test_a_base_that_is_held_cannot_start_with_rates(setup_for):
@@ -96,7 +96,7 @@ def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships(m
     """Where the workspace names the folder of the latter, too, as its environment does."""
     pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
     setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", "bowl", []))
-    world = World.of(setup)
+    world = World.write(setup)
     first, *others = world.models
     monkeypatch.setattr(InProcess, "server_count", 0)
     monkeypatch.setenv(PARTITION, "")
@@ -116,6 +116,6 @@ def test_a_base_that_is_driven_by_a_twist_is_refused():
     def ball(name):
         return Setup.of(load_scenario("voxel_sphere", "voxel_sphere", name, []))
 
-    assert World.of(ball("bowl")).name  # by torques
+    assert World.write(ball("bowl")).name  # by torques
     with pytest.raises(AccordError, match="gz has forces"):
-        World.of(ball("arena"))
+        World.write(ball("arena"))

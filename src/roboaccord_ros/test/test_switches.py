@@ -80,7 +80,7 @@ def test_a_persons_effort_is_sent_while_it_is_held_and_once_when_it_ends(graph):
         assert time.monotonic() < end
         time.sleep(0.01)
     for effort in (None, 1.5, -0.5, 0.0, None, 2.0):
-        link.exchange(Target(effort=None if effort is None else np.array([effort])), {}, 0.01)
+        link.drive(Target(effort=None if effort is None else np.array([effort])), {}, 0.01)
     got = []
     while 2.0 not in got:
         assert time.monotonic() < end

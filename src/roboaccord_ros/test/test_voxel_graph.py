@@ -41,7 +41,7 @@ def test_the_live_crosscheck_knows_what_was_commanded(name, graph):
     graph.run.expect()
     check = CrosscheckShell(graph.node("crosscheck"), "voxel_sphere", 0.0, graph.run)
     graph.spin()
-    assert check.check.compared > 0.2 / setup.scenario.control_period / 2
+    assert check.verdict.step.compared > 0.2 / setup.scenario.control_period / 2
     assert check.verdict.step.max < 1e-9  # rad/s; a torque at its limit makes 0.04 in each step
 
 

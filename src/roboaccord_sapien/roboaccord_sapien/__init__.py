@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 def _version() -> str:
     """Return the version; importing the library shows whether it works on this machine."""
-    from roboaccord_sapien.articulation import sapien
+    from roboaccord_sapien import articulation  # noqa: F401
 
-    return version(sapien.__name__)
+    return version("sapien")
 
 
 def _scheme(model: EngineModel) -> Scheme:

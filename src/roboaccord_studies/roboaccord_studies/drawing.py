@@ -5,16 +5,16 @@ returns the coordinates of points to the right, up and towards the eye, and face
 nearest last. The style and the file of figures are in `roboaccord.report`; a robot's own figures
 are in its folder.
 
-The `column` of a `Curve` is a heading of a CSV file. LIGHT, DARK and GRID are chosen by eye and may
-be changed. test_studies_drawing checks where the eye is.
+The `column` of a `Curve` is a heading of a CSV file. LIGHT, DARK and GRID_ANGLE are chosen by eye
+and may be changed. test_studies_drawing checks where the eye is.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from roboaccord import report
@@ -38,10 +38,11 @@ VIEW = _view(report.AZIMUTH, report.ELEVATION)  # unit vectors to the right, up,
 EYE = VIEW[2]  # unit vector towards the eye
 # Direction to the light, in the axes of VIEW, from the upper left, by eye.
 LIGHT = np.array([-0.45, 0.7, 0.56])
-DARK = 0.55  # brightness of faces that are turned away from the light, by eye: edges are still seen
+# Brightness of faces that are turned away from the light, by eye: edges are still seen.
+DARK = 0.55
 # Degrees; between the meridians, and between the parallels, of a drawn ball. Chosen by eye: enough
 # of them to see that it is a ball.
-GRID = 30
+GRID_ANGLE = 30
 
 
 def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **style: Any) -> None:
@@ -65,8 +66,7 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **style
     axes.plot([], [], color=colour, label=label, path_effects=rim)
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnSolid:
+class DrawnSolid(NamedTuple):
     """A convex solid: vertices (v, 3), faces counter-clockwise from outside, colour #rrggbb."""
 
     vertices: Array
@@ -98,7 +98,7 @@ def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgb
 
-    visible_faces = []  # depth, corners (k, 2), colour and edge colour of each
+    visible_faces = []  # of each its depth, corners (k, 2), colour and edge colour
     for solid in solids:
         vertices = see(solid.vertices)
         for face in solid.faces:
@@ -121,8 +121,8 @@ def draw_ball(axes: Axes, radius: float) -> None:
 
     t = np.radians(np.arange(0.0, 361.0, 5.0))
     c, s, zero = np.cos(t), np.sin(t), np.zeros(len(t))
-    longitudes = np.radians(np.arange(0.0, 180.0, GRID))
-    latitudes = np.radians(np.arange(-90.0 + GRID, 90.0, GRID))
+    longitudes = np.radians(np.arange(0.0, 180.0, GRID_ANGLE))
+    latitudes = np.radians(np.arange(-90.0 + GRID_ANGLE, 90.0, GRID_ANGLE))
     lines = [np.column_stack([c * math.cos(a), c * math.sin(a), s]) for a in longitudes]
     lines += [np.column_stack([c, s, zero + math.tan(a)]) * math.cos(a) for a in latitudes]
     axes.add_patch(Circle((0.0, 0.0), radius, facecolor="#dfe6f3", edgecolor=report.SOFT, lw=0.8))
@@ -130,11 +130,11 @@ def draw_ball(axes: Axes, radius: float) -> None:
         x, y, depth = radius * see(points).T
         for is_front, colour in ((False, report.RULE), (True, report.SOFT)):
             drawn = (depth >= 0.0) == is_front
+            # NaN interrupts the line where it is on the other side.
             axes.plot(*np.where(drawn, [x, y], np.nan), color=colour, lw=0.5)
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """A curve: its names in the legend and in the table, its points, colour and line style."""
 
     label: str

@@ -1,7 +1,9 @@
 """Command `accord identify ROBOT BAG`: the parameters of a robot from a recorded motion.
 
-The command only finds the robot's own command and calls it. A robot is a line of ROBOTS: its name,
-and the module with its `identify_command(bag)`, which is imported only when it is needed.
+The command finds the robot's own command, calls it, and prints its result: for the Packbot, two
+tables of quantities with units and 95 % intervals, those that the motion identifies and the others.
+A robot is a line of ROBOTS: its name, and the module with its `identify_command(bag)`, which is
+imported only when it is needed.
 """
 
 from __future__ import annotations

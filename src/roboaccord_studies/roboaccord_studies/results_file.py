@@ -34,7 +34,7 @@ FILE = "study.jsonl"  # default name of the file
 NUMPY = {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"}
 # Hexadecimal digits of a piece's key: 128 bits, with which a million pieces have equal keys by
 # chance in 1 of 1e27 studies.
-DIGEST = 32
+DIGEST_LENGTH = 32
 
 
 class ResultsFile:
@@ -59,7 +59,7 @@ class ResultsFile:
             self._file.seek(0)
             text = self._file.read()
             complete = text[: text.rfind("\n") + 1]  # a last line may be unfinished
-            first, *lines = complete.splitlines() or [head]
+            first, *lines = complete.splitlines() or [head]  # a new file will begin with the head
             if first != head or not (complete or head.startswith(text)):
                 raise AccordError(f"{path} is of another study, or of other software: name another")
             self._file.truncate(len(complete))
@@ -137,7 +137,7 @@ class ResultsFile:
 def key_of(function: Callable[..., object], arguments: tuple[Any, ...]) -> str:
     """Return the key of a piece, a digest of its function and arguments."""
     name = getattr(function, "__qualname__", function)  # a partial function has no name
-    return hashlib.sha256(pickle.dumps((name, arguments))).hexdigest()[:DIGEST]
+    return hashlib.sha256(pickle.dumps((name, arguments))).hexdigest()[:DIGEST_LENGTH]
 
 
 def _with_key(key: str, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[str, T]:

@@ -38,11 +38,19 @@ tell = partial(cli.log.print, soft_wrap=True)
 def _modes(values: Mapping[str, Any]) -> list[str]:
     """Return the names of the modes of a call, keys of VIEW, from its options and arguments."""
     medium = "as a film" if values.get("gif") or values.get("mp4") else "in the browser"
-    if (mode := subject_mode(values["what"])) == "BAG":
+    mode = subject_mode(values["what"])
+    if mode == "BAG":
         return [mode, medium]
     simulates = mode == SETUP or values.get("beside") or values.get("words")
     return [mode, "with SCENARIO" if simulates else "without SCENARIO", "in the browser"]
 
+
+# What `accord view --help` says about arguments and options.
+WHAT_HELP = "A recorded run, or a robot or its URDF or xacro file to pose by hand."
+BESIDE_NAME = "[BAG...|SCENARIO]"
+BESIDE_HELP = "Further runs, shown translucent; of a FILE, too; or a scenario to simulate and push."
+ROBOT_HELP = "Robot file of a BAG, whose meshes are drawn."
+COLLISION_HELP = "Draw collision shapes, not visual ones."
 
 # Options by mode, as written on the command line: those of "" go with every mode, BAG is a recorded
 # run, FILE a robot's URDF or xacro file, and `:=` stands for the arguments of a xacro file.
@@ -68,7 +76,12 @@ def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
     return cli.complete_bag(incomplete) if is_bag else cli.complete_scenario(ctx, incomplete)
 
 
-@VIEW.guard
+# Arguments of the command.
+WHAT = typer.Argument(metavar="BAG|ROBOT|FILE", help=WHAT_HELP, autocompletion=complete_first)
+BESIDE = typer.Argument(metavar=BESIDE_NAME, help=BESIDE_HELP, autocompletion=complete_other)
+
+
+@VIEW.check_arguments
 def view(
     what: Subject | Recording,
     *others: Recording,
@@ -134,35 +147,16 @@ def view(
 
 @VIEW
 def view_command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="BAG|ROBOT|FILE",
-            help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
-            autocompletion=complete_first,
-        ),
-    ],
-    beside: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[BAG...|SCENARIO]",
-            help="Further runs, shown translucent; of a FILE, too; or a scenario to simulate and "
-            "push.",
-            autocompletion=complete_other,
-        ),
-    ] = None,
+    what: Annotated[str, WHAT],
+    beside: Annotated[list[str] | None, BESIDE] = None,
     film: FilmOptions = FilmOptions(),  # noqa: B008 - frozen
     speed: cli.Speed = 1.0,
     engine: cli.Engine = "reference",
     changes: cli.Changes = None,
     base: cli.Base = "",
     packages: cli.Packages = None,
-    robot: Annotated[
-        str, typer.Option(metavar="FILE", help="Robot file of a BAG, whose meshes are drawn.")
-    ] = "",
-    collision: Annotated[
-        bool, typer.Option("--collision", help="Draw collision shapes, not visual ones.")
-    ] = False,
+    robot: Annotated[str, typer.Option(metavar="FILE", help=ROBOT_HELP)] = "",
+    collision: Annotated[bool, typer.Option("--collision", help=COLLISION_HELP)] = False,
     page: Page = Page(),  # noqa: B008
 ) -> None:
     """Show runs, a simulation or a robot in the browser, or write a GIF or an MP4 of a run.
@@ -192,10 +186,11 @@ def view_command(
       accord view runs/arm_released_reference/bag --robot arm.urdf
     """
     if subject_mode(what) == "BAG":
-        for other in beside or []:
+        others = beside or []
+        for other in others:
             if not Path(other).exists():
                 raise AccordError(f"no bag {other}")
-        bags = [Path(bag) for bag in (what, *(beside or []))]
+        bags = [Path(bag) for bag in (what, *others)]
         drawn_robot = cli.load_setup(robot, "", None, None, base, packages) if robot else None
         if film.gif or film.mp4:
             _write_films(bags, film, speed, drawn_robot, collision=collision)
@@ -229,6 +224,7 @@ def _write_films(
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
 
         def drawn(done: int, total: int) -> None:
+            """Advance the bar to the number of pictures drawn."""
             bar.update(task, completed=done, total=total, description="drawing")
 
         frames = write_films(bags, film, speed, robot, tell, drawn, collision=collision)

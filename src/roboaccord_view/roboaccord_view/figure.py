@@ -1,7 +1,8 @@
 """A robot on a page: its shapes, grouped by link and posed by forward kinematics.
 
 A Figure makes one frame of viser (the library that serves pages) for each link with shapes, so that
-a pose only moves frames.
+a pose only moves frames. In viser's scene each object is a node with a path as its name; a node
+moves with those above it in the path. stage.py makes the figures.
 """
 
 from __future__ import annotations

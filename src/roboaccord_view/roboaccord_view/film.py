@@ -5,12 +5,15 @@ A Film first places the camera once (stance.py) and leaves out waiting, times in
 (drawing/backdrop.py), the robot (drawing/raster.py), other robots beside it (second.py), and texts
 (drawing/annotations.py).
 
+Terms: the recorded motion is resampled evenly in time, and each picture shows one of these samples,
+all of them if nothing is left out. The aim is the point of the robot whose speed and path are
+shown. A stance is the placement of the camera; pictures have axes of their own, in which the plane
+behind the robot is level. Surfaces are a terrain or a wall behind the robot, or solids beside it.
+
 What a picture is composed of may be changed in `Film.picture`, texts in `_lines_above`,
 `_line_below` and `_legend`; test_annotations finds texts and places in pictures.
 CHECKED_PICTURES and MAX_BAND may be tuned.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -29,14 +32,17 @@ from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.drawing.ground import draw_path
 from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, count_hidden, finer
 from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, shown_samples
-from roboaccord_view.motion import Moved, resample
+from roboaccord_view.motion import MovingRobot, resample
 from roboaccord_view.options import FPS, SIZE, check_film
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, CHECK_SIZE, Bands, Stance, over_terrain, stance_of
 
-# Largest fraction of a picture's height for the texts above, or for those below: with two of them
-# 0.4 remain for the robot.
+# Largest fraction of a picture's height for the band of texts above, or for that below: with two of
+# them 0.4 remain for the robot.
 MAX_BAND = 0.3
+# Height of a line of text over that of its letters, and of the band below with its margins; they
+# are those of annotations.write_above and write_below.
+LINE_HEIGHT, BAND_BELOW = 1.25, 2.5
 # Pictures of a motion in which it is checked whether solids hide the robot: every fifteenth of it.
 CHECKED_PICTURES = 16
 
@@ -57,8 +63,8 @@ class Film:
         beside: robots that are drawn translucent beside it. A legend states the distance of each
             from the robot or from its target, unless the line of its look takes that place.
         name: name of the motion's source, such as an engine, if there are others.
-        aim: the point whose speed and path are shown; by default `Moved.tip`, or else the centre
-            of mass.
+        aim: the point whose speed and path are shown; by default `MovingRobot.tip`, or else the
+            centre of mass.
         findings: what the controller has detected about the robot, as events.
         uncut: whether times in which nothing moves are included.
         collision: whether collision shapes are drawn instead of visual ones.
@@ -89,29 +95,31 @@ class Film:
         if not HAS_NUMBA:
             raise AccordError("films need numba; run: pip install numba")
         self.fps = fps
-        self.size = self._width, self._height = size
+        self.size = size
+        self._width, self._height = size
         self.speed = speed
         self._name = name
-        # The motion, a sample for each picture if nothing is left out.
+        # The motion, resampled, and what follows from it for each of its t samples.
         self._step = speed / fps  # time between samples [s of motion]
         self._scene = Scene.parse(urdf, collision=collision)
-        self._moved = Moved(self._scene, resample(trajectory, self._step))
-        self._motion = self._moved.motion
-        self._aim = self._moved.tip() if aim is None else aim
-        self._aim_speeds = self._moved.speeds(self._aim)  # speed of the aim (t,) [m/s]
-        self._path = self._moved.path(self._aim)  # path of the aim in the world (t, 3) [m]
-        self._outline = self._moved.outlines()  # outermost vertices of the robot (t, v, 3) [m]
+        self._robot = MovingRobot(self._scene, resample(trajectory, self._step))
+        self._motion = self._robot.motion
+        self._aim = self._robot.tip() if aim is None else aim
+        self._aim_speeds = self._robot.speeds(self._aim)  # speed of the aim (t,) [m/s]
+        self._path = self._robot.path(self._aim)  # path of the aim in the world (t, 3) [m]
+        self._outline = self._robot.outlines()  # outermost vertices of the robot (t, v, 3) [m]
         self._layers = [Layers(run, self._step, len(self._motion), self._aim) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
         self._findings = findings
-        # Index of the sample that each picture shows.
+        # Index of the sample that each picture shows, in order.
         self._samples = np.arange(len(self._motion)) if uncut else self._samples_without_waiting()
-        # What is drawn, from where, and before what.
+        # The faces that are drawn anew in each picture: of the robot, then of the solids.
         self._solids = [surface for surface in surfaces if surface.name not in BACKDROPS]
         drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
         # Index of the shape or solid of each face (f,).
         self._owners = np.repeat(np.arange(len(drawn)), [len(solid.faces) for solid in drawn])
+        # From where, and before what: the placement of the camera needs all of the above.
         by_name = {surface.name: surface for surface in surfaces}
         terrain = by_name.get(TERRAIN)
         self._stance = self._place_camera(terrain, wall=WALL in by_name)
@@ -121,97 +129,42 @@ class Film:
         self._canvas = Canvas(finer(first_camera), self._backdrop.hidden)
         self._path_on_ground = self._lowered_path()  # in the axes of pictures (t, 3) [m]
 
-    def _lowered_path(self) -> Array:
-        """Return the path in the axes of pictures (t, 3) [m].
-
-        On terrain it is lowered onto the terrain. If it is that of the centre of mass, and stays
-        about level, it is lowered onto the ground.
-        """
-        trace = self._path @ self._stance.turn.T
-        lowered = self._backdrop.under(trace)
-        if lowered is not None:
-            return lowered
-        if self._aim is None:
-            level = np.ptp(self._path[:, 2]) < np.ptp(self._outline[0], axis=0).max()
-            if level or not self._stance.on_ground:
-                trace[:, 2] = self._stance.floor
-        return trace
-
-    def _place_camera(self, terrain: Surface | None, *, wall: bool) -> Stance:
-        """Return the camera placement that sees everything, and in which solids hide least."""
-        aspect, bands, count = self._width / self._height, self._bands(), len(self._motion)
-        if terrain:
-            return over_terrain(terrain.vertices, count, aspect, bands)
-        fixed = [solid.vertices for solid in self._solids]
-        if self._aim and self._aim.target is not None:
-            fixed.append(self._aim.target[None])
-        over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
-        points = np.concatenate(over_time, axis=1)
-        centre = self._moved.path()
-        stances = (
-            stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
-            for azimuth in AZIMUTHS
-        )
-        return min(stances, key=self._times_hidden) if self._solids else next(stances)
-
-    def _bands(self) -> Bands:
-        """Return the parts of a picture's height above and below that texts need."""
-        letters = notes.letters(self._width)  # height of a line's letters [pixels]
-        # The last sample has all lines.
-        count = len(self._motion)
-        rows = self._lines_above(count - 1, count - len(self._samples), self._legend(0))
-        above, below = letters * (1.0 + 1.25 * len(rows)), 2.5 * letters
-        return min(above / self._height, MAX_BAND), min(below / self._height, MAX_BAND)
-
-    def _times_hidden(self, stance: Stance) -> int:
-        """Return how often solids hide the path, in up to CHECKED_PICTURES pictures."""
-        solids, turn = Mesh.join(self._solids), stance.turn.T
-        solids = solids.at(solids.points @ turn)
-        path = self._path @ turn
-        size = CHECK_SIZE * self._width // self._height, CHECK_SIZE
-        samples = np.unique(np.linspace(0, len(path) - 1, CHECKED_PICTURES).astype(int))
-        return sum(count_hidden(stance.camera(i, size), solids, path[i : i + 1]) for i in samples)
-
-    def _samples_without_waiting(self) -> Index:
-        """Return the samples of the motion without waiting."""
-        moving = is_moving(self._motion, self._outline, self._step)
-        for layers in self._layers:
-            moving |= layers.moving
-        times = [f.time for f in self._failures] + [f.time for f in self._findings]
-        moving[np.searchsorted(self._motion.time[:-1], times)] = True
-        rest = max(round(SHOWN_REST * self.fps), 1)
-        return shown_samples(moving, rest, math.ceil(MIN_GAP / self._step))
-
     def __len__(self) -> int:
         """Return the number of pictures."""
         return len(self._samples)
 
     def pictures(self, progress: Progress = lambda done, total: None) -> Iterator[Picture]:
         """Yield all pictures; `progress` is called with the number done and the number in all."""
-        for i in range(len(self)):
-            yield self.picture(i)
-            progress(i + 1, len(self))
+        for number in range(len(self)):
+            yield self.picture(number)
+            progress(number + 1, len(self))
 
-    def picture(self, k: int) -> Picture:
-        """Draw picture k (height, width, 3): the scene, the other robots, and the texts."""
-        i = int(self._samples[k])
+    def picture(self, number: int) -> Picture:
+        """Draw a picture (height, width, 3): the scene, the other robots, and the texts.
+
+        Args:
+            number: of the picture; i is the index of the sample that it shows.
+        """
+        i = int(self._samples[number])
         camera, turn = self._stance.camera(i, self.size), self._stance.turn.T
         failed = [failure for failure in self._failures if failure.time <= self._motion.time[i]]
         picture = self._draw_scene(camera, i, failed)
         look_lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
-        robot = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
+        robot = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0  # its pixels
         notes.point_out(picture, self._marks(camera, i, failed), robot)
+        # The first line that a look has, or else the legend.
         line = next(filter(None, look_lines), "")
         head = [(line, notes.WARNING)] if line else self._legend(i)
-        notes.write_above(picture, self._lines_above(i, i - k, head))
+        notes.write_above(picture, self._lines_above(i, i - number, head))
         grid = f"grid {self._stance.grid:g} m"
         notes.write_below(picture, self._line_below(i), [f"{self._scene.name}   {grid}", grid])
         return picture
 
     def _draw_scene(self, camera: Camera, i: int, failed: Sequence[Failure]) -> Picture:
         """Draw backdrop, path, shadow and robot at a sample, joints that have failed in red."""
-        robot = self._moved.placed(self._scene.shapes, i)
-        points = np.concatenate([robot, *(solid.vertices for solid in self._solids)])
+        vertices = self._robot.placed(self._scene.shapes, i)
+        points = np.concatenate([vertices, *(solid.vertices for solid in self._solids)])
+        # Whether each face is drawn in red (f, 1).
         red = np.isin(self._owners, [failure.shape for failure in failed])[:, None]
         mesh = self._mesh.at(points @ self._stance.turn.T)
         mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
@@ -250,7 +203,7 @@ class Film:
 
     def _marks(self, camera: Camera, i: int, failed: Sequence[Failure]) -> list[notes.Mark]:
         """Return the marks of a picture: the target, the end of a refused one, failed joints."""
-        origins, turn = self._moved.origins[i], self._stance.turn.T
+        origins, turn = self._robot.origins[i], self._stance.turn.T
         marks = list[notes.Mark]()  # at points of the world (3,) [m]
         if self._aim and self._aim.target is not None:
             marks.append(notes.Mark(self._aim.target, "target", notes.GREEN, ring=True))
@@ -278,3 +231,66 @@ class Film:
                 text = f"{points} {notes.length_text(distance)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows
+
+    def _lowered_path(self) -> Array:
+        """Return the path in the axes of pictures (t, 3) [m].
+
+        On terrain it is lowered onto the terrain. If it is that of the centre of mass, and stays
+        about level, it is lowered onto the ground.
+        """
+        trace = self._path @ self._stance.turn.T
+        lowered = self._backdrop.under(trace)
+        if lowered is not None:
+            return lowered
+        if self._aim is None:
+            level = np.ptp(self._path[:, 2]) < np.ptp(self._outline[0], axis=0).max()
+            if level or not self._stance.on_ground:
+                trace[:, 2] = self._stance.floor
+        return trace
+
+    def _place_camera(self, terrain: Surface | None, *, wall: bool) -> Stance:
+        """Return the camera placement that sees everything, and in which solids hide least."""
+        aspect, bands, count = self._width / self._height, self._bands(), len(self._motion)
+        if terrain:
+            return over_terrain(terrain.vertices, count, aspect, bands)
+        fixed = [solid.vertices for solid in self._solids]
+        if self._aim and self._aim.target is not None:
+            fixed.append(self._aim.target[None])
+        over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
+        points = np.concatenate(over_time, axis=1)  # all that must be in view (t, m, 3) [m]
+        centre = self._robot.path()
+        # Computed one by one, since without solids only the first is needed.
+        stances = (
+            stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
+            for azimuth in AZIMUTHS
+        )
+        return min(stances, key=self._times_hidden) if self._solids else next(stances)
+
+    def _bands(self) -> Bands:
+        """Return the parts of a picture's height above and below that texts need."""
+        letters = notes.letters(self._width)  # height of a line's letters [pixels]
+        # The last sample has all lines.
+        count = len(self._motion)
+        rows = self._lines_above(count - 1, count - len(self._samples), self._legend(0))
+        above, below = letters * (1.0 + LINE_HEIGHT * len(rows)), BAND_BELOW * letters
+        return min(above / self._height, MAX_BAND), min(below / self._height, MAX_BAND)
+
+    def _times_hidden(self, stance: Stance) -> int:
+        """Return how often solids hide the path, in up to CHECKED_PICTURES pictures."""
+        solids, turn = Mesh.join(self._solids), stance.turn.T
+        solids = solids.at(solids.points @ turn)
+        path = self._path @ turn
+        size = CHECK_SIZE * self._width // self._height, CHECK_SIZE
+        samples = np.unique(np.linspace(0, len(path) - 1, CHECKED_PICTURES).astype(int))
+        return sum(count_hidden(stance.camera(i, size), solids, path[i : i + 1]) for i in samples)
+
+    def _samples_without_waiting(self) -> Index:
+        """Return the samples of the motion without waiting."""
+        moving = is_moving(self._motion, self._outline, self._step)
+        for layers in self._layers:
+            moving |= layers.moving
+        # What fails, or is found to have failed, is shown as well.
+        times = [f.time for f in self._failures] + [f.time for f in self._findings]
+        moving[np.searchsorted(self._motion.time[:-1], times)] = True
+        rest = max(round(SHOWN_REST * self.fps), 1)
+        return shown_samples(moving, rest, math.ceil(MIN_GAP / self._step))

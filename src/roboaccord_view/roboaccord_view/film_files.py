@@ -1,10 +1,11 @@
 """Writes a film to a file: as H.264 in MP4, by the program ffmpeg, or as a GIF.
 
-A format may be added: a function in WRITERS, and an option in options.py and door.py. COLOURS and
-SAMPLES, which trade size for quality of a GIF, may be tuned.
-"""
+A writer draws the pictures of a Film (film.py) one by one, and writes a draft that replaces the
+file once it is complete. show.py calls it.
 
-from __future__ import annotations
+A format may be added: a function in WRITERS, and an option in options.py and door.py. COLOURS and
+PALETTE_PICTURES, which trade size for quality of a GIF, may be tuned.
+"""
 
 import shutil
 import subprocess
@@ -24,10 +25,10 @@ INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg
 COLOURS = 128
 # Pictures from which the palette is chosen: beginning, end and four between; the colours of a robot
 # do not change.
-SAMPLES = 6
+PALETTE_PICTURES = 6
 # Pictures per second of a GIF at most: it stores times in 0.01 s, and players slow down those below
 # 0.02 s.
-FASTEST = 50
+MAX_RATE = 50
 
 
 def find_ffmpeg(size: tuple[int, int]) -> str:
@@ -80,8 +81,8 @@ def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: N
     Raises:
         AccordError: for too many pictures a second, or a file that cannot be written.
     """
-    if film.fps > FASTEST:
-        raise AccordError(f"fps is {film.fps:g}; a GIF shows {FASTEST} pictures a second at most")
+    if film.fps > MAX_RATE:
+        raise AccordError(f"fps is {film.fps:g}; a GIF shows {MAX_RATE} pictures a second at most")
     ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)  # of the pictures [0.01 s]
     palette = _palette(film)  # one for all pictures, so that equal ground stays equal
     images = map(Image.fromarray, film.pictures(progress))
@@ -93,12 +94,13 @@ def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: N
 
 
 def _palette(film: Film) -> Image.Image:
-    """Return an image whose palette fits all pictures: colours of SAMPLES of them, and the path's.
+    """Return an image whose palette fits all pictures, with colours of some of them and the path's.
 
     A colour counts by the square root of the number of its pixels; if it counted by that number,
     wide ground would leave no colours for thin lines.
     """
-    samples = [film.picture(i)[::2, ::2] for i in range(0, len(film), max(1, len(film) // SAMPLES))]
+    step = max(1, len(film) // PALETTE_PICTURES)
+    samples = [film.picture(i)[::2, ::2] for i in range(0, len(film), step)]
     colours, counts = np.unique(np.concatenate(samples).reshape(-1, 3), axis=0, return_counts=True)
     sheet = np.repeat(colours, np.ceil(np.sqrt(counts)).astype(int), axis=0)[None]
     image = Image.fromarray(sheet).quantize(COLOURS - 1, Image.Quantize.MEDIANCUT, kmeans=3)

@@ -104,7 +104,7 @@ _DECODER = msgspec.msgpack.Decoder(GuiUpdateMessage | ViewerCameraMessage)
 def clean(frame: bytes, controls: Controls) -> bytes | None:
     """Decode a frame, check it, and encode it again, with its value within its control's limits.
 
-    None if the frame is to be dropped.
+    Returns None if the frame is to be dropped, since its control does not take it.
 
     Args:
         frame: bytes that a page has sent.
@@ -190,8 +190,8 @@ class Guard:
         self._protocol = protocol
         self.controls: Controls = {}
         self.is_used = False
-        # Steady clock until which refusals are not logged [s], and how many were not since.
-        self._silent_until, self._unreported = 0.0, 0
+        self._silent_until = 0.0  # time until which refusals are not logged [s of the steady clock]
+        self._unreported = 0  # number of refusals that were not logged since the last line
 
     def serve(
         self,
@@ -233,14 +233,15 @@ class Guard:
             return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
         return ""
 
-    def tell(self, reason: str) -> None:
+    def log_refusal(self, reason: str) -> None:
         """Log a refusal, at most one in LOG_INTERVAL; later lines count those between."""
         if time.monotonic() < self._silent_until:
             self._unreported += 1
             return
         earlier = f" ({self._unreported} refused before)" if self._unreported else ""
         _log.warning("the view refuses: %s%s", reason, earlier)
-        self._silent_until, self._unreported = time.monotonic() + LOG_INTERVAL, 0
+        self._silent_until = time.monotonic() + LOG_INTERVAL
+        self._unreported = 0
 
     def _check_handshake(
         self, viser_answer: Answer, connection: ServerConnection, request: Request
@@ -248,7 +249,7 @@ class Guard:
         """Return viser's answer to a handshake, or a refusal (status 403)."""
         response = viser_answer(connection, request)
         if reason := self.refusal(request.headers, is_socket=response is None):
-            self.tell(reason)
+            self.log_refusal(reason)
             return connection.respond(403, f"{reason}\n")
         if response:  # no other page may show it in a frame, to be clicked unseen
             response.headers["Content-Security-Policy"] = "frame-ancestors 'self'"
@@ -257,13 +258,13 @@ class Guard:
     async def _handle(self, handler: Handler, connection: ServerConnection) -> None:
         """Let viser handle a connection, until a frame is refused."""
         if connection.subprotocol != self._protocol:  # viser would print a line for each
-            self.tell("a page of another version of viser; load it anew")
+            self.log_refusal("a page of another version of viser; load it anew")
             await connection.close(1002, f"this is {self._protocol}: load the page anew")
             return
         try:
             await handler(connection)
         except (ValueError, TypeError, RecursionError) as error:  # of `clean`
-            self.tell(f"a frame that no page sends ({str(error)[:80]!r})")
+            self.log_refusal(f"a frame that no page sends ({str(error)[:80]!r})")
             await connection.close(1007)
 
 
@@ -275,13 +276,16 @@ class _Connection(ServerConnection):
         self._guard = guard
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin a connection, or drop it if there are too many."""
         super().connection_made(transport)
         if len(self.server.handlers) > MAX_CONNECTIONS:
             self.transport.abort()
 
     async def recv(self, decode: bool | None = None) -> bytes:  # type: ignore[override]
-        while (frame := clean(await super().recv(decode=False), self._guard.controls)) is None:
-            pass
+        """Return the next frame that is not to be dropped, with values within their limits."""
+        frame = None
+        while frame is None:
+            frame = clean(await super().recv(decode=False), self._guard.controls)
         return frame
 
 

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 PATH_PERIOD = 0.5  # s of wall time; between drawings of the path so far
 # Points of the path; beyond that, every second one is dropped: twice player.PATH_POINTS, so that
 # dropping leaves as many as a recording has.
-PATH_MOST = 4000
+MAX_PATH_POINTS = 4000
 # N and s; largest force and duration of a push: robots of some kg and m survive them as numbers.
-STRONGEST, LONGEST = 1e3, 10.0
+MAX_FORCE, MAX_PUSH_TIME = 1e3, 10.0
 # s; how far each button lets a paused run go on, at least one control period.
 STEPS = {"▶": 0.0, "▶▶": 1.0 / PICTURE_RATE}
 
@@ -78,7 +78,7 @@ class StateDisplay:
         self._time = state.time
         links = self._stage.robot.forward(pose_of(self._setup, state))
         self._path.append(self._stage.robot.parsed.tree.centres(*links))
-        if len(self._path) > PATH_MOST:
+        if len(self._path) > MAX_PATH_POINTS:
             del self._path[1::2]
 
     def show(self, state: RobotState, arrows: Array) -> None:
@@ -104,12 +104,13 @@ class LiveView(Observer):
     """
 
     def __init__(self, setup: Setup, speed: float = 1.0, stage: Stage | None = None) -> None:
-        self.stage, self._setup = stage or open_stage(setup), setup
+        self._setup = setup
+        self.stage = stage or open_stage(setup)
         self._latest = setup.initial  # the newest state of the run
         self._find_contacts: Find | None = None  # returns the contacts of a state
-        # Times at which contacts were found [s], and their arrows (k, 2, 3) [m]; the first entry of
-        # the arrows is for states before the first time.
-        self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
+        self._times = list[float]()  # at which contacts were found [s]
+        # Their arrows at each time (k, 2, 3) [m], after an entry for states before the first time.
+        self._arrows = [np.empty((0, 2, 3))]
         self._pace = Pace(setup.scenario.control_period, speed)
         self._until = 0.0  # time of the run up to which it may go on while paused [s]
         gui = self.stage.server.gui
@@ -182,10 +183,11 @@ class LiveView(Observer):
             direction = gui.add_vector3(
                 "direction", (0.0, 1.0, 0.0), min=(-1.0,) * 3, max=(1.0,) * 3, hint="in the world"
             )
-            strength = gui.add_number("force [N]", 10.0, min=0.0, max=STRONGEST)
-            length = gui.add_number("time [s]", 0.2, min=1e-3, max=LONGEST)
+            strength = gui.add_number("force [N]", 10.0, min=0.0, max=MAX_FORCE)
+            length = gui.add_number("time [s]", 0.2, min=1e-3, max=MAX_PUSH_TIME)
 
             def push(_: object) -> None:
+                """Push the chosen link, or show why it cannot be pushed."""
                 size = np.linalg.norm(direction.value)
                 force = np.array(direction.value) * (strength.value / size if size else 0.0)
                 try:

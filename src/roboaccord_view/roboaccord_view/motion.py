@@ -2,16 +2,15 @@
 
 Poses follow from the recorded motion by forward kinematics; shapes are those of the core's `Scene`
 (test_view.py). What a view follows is an aim, a point on a link: the robot's own `Robot.aim`, else
-for an arm its tip (`Moved.tip`), else the centre of mass.
+for an arm its tip (`MovingRobot.tip`), else the centre of mass.
 
 DIRECTIONS and MIN_PATH_SAMPLES trade accuracy for speed and may be tuned.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from roboaccord.contract import STATE_ARRAYS, AccordError, Aim, Array, Trajectory, check_known
@@ -30,7 +29,7 @@ MIN_PATH_SAMPLES = 300
 HALF_INTERVAL = 1e-6
 
 
-class Moved:
+class MovingRobot:
     """A robot with the poses of its links in a motion.
 
     Args:
@@ -68,7 +67,7 @@ class Moved:
         return np.asarray(self.origins[:, i] + self.turns[:, i] @ aim.offset)
 
     def placed(self, shapes: Sequence[Shape], i: int) -> Array:
-        """Return the vertices of shapes at a sample (v, 3) [m]."""
+        """Return the vertices of shapes at sample i (v, 3) [m]."""
         turns, origins = self.turns[i].swapaxes(1, 2), self.origins[i]
         return np.concatenate([s.vertices @ turns[s.link] + origins[s.link] for s in shapes])
 
@@ -86,17 +85,18 @@ class Moved:
         at rest.
         """
         motion = self.motion
+        # Of the base, in the world (t, 3); the twist is in the base's own frame.
         velocity = (quaternion_matrix(motion.orientation) @ motion.twist[:, :3, None])[..., 0]
 
-        # The path at a small time before or after each sample.
-        def path(time: float) -> Array:
+        def shifted_path(time: float) -> Array:
+            """Return where the point would be a small time [s] after each sample."""
             turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
             q, position = motion.q + time * motion.qd, motion.position + time * velocity
             orientation = quaternion_product(motion.orientation.T, turns.T).T
             later = replace(motion, q=q, position=position, orientation=orientation)
-            return Moved(self.scene, later).path(aim)
+            return MovingRobot(self.scene, later).path(aim)
 
-        shift = path(HALF_INTERVAL) - path(-HALF_INTERVAL)
+        shift = shifted_path(HALF_INTERVAL) - shifted_path(-HALF_INTERVAL)
         return np.asarray(np.linalg.norm(shift, axis=1) / (2.0 * HALF_INTERVAL))
 
     def tip(self) -> Aim | None:
@@ -116,6 +116,7 @@ class Moved:
         lengths[~np.isin(links, last_links(scene.tree))] = 0.0
         longest = int(lengths.argmax())
         link = int(links[longest])
+        # Of the point from the origin of its link, in the link's own frame.
         offset = (points[0, longest] - self.origins[0, link]) @ self.turns[0, link]
         name = scene.tree.links[link].name
         return Aim(f"tip of {name}", name, offset)
@@ -126,6 +127,7 @@ def outline(vertices: Array) -> Array:
     if len(vertices) <= DIRECTIONS:
         return vertices
     number = np.arange(DIRECTIONS)
+    # The Fibonacci sphere: equal steps in z, and the golden angle about it from one to the next.
     z, azimuth = 1.0 - (2.0 * number + 1.0) / DIRECTIONS, GOLDEN_ANGLE * number
     radius = np.sqrt(1.0 - z * z)
     outwards = np.column_stack([radius * np.cos(azimuth), radius * np.sin(azimuth), z])
@@ -148,13 +150,15 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     time = start + step * np.arange(math.floor((stop - start) / step + 1e-6) + 1)
 
     def interpolated(values: Array) -> Array:
+        """Return values (n, m), given at each sample, at the new times (t, m)."""
         columns = [np.interp(time, trajectory.time, column) for column in values.T]
         return np.column_stack(columns) if columns else np.empty((len(time), 0))
 
+    arrays: dict[str, Any] = {n: interpolated(getattr(trajectory, n)) for n in STATE_ARRAYS}
+    # Quaternions q and -q are one rotation, but their mean is none: give neighbours equal signs.
     turns = trajectory.orientation.copy()
     flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-    turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but their mean is none
-    arrays = {name: interpolated(getattr(trajectory, name)) for name in STATE_ARRAYS}
-    turns = arrays["orientation"] = interpolated(turns)
-    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]
+    turns[1:] *= np.cumprod(flips)[:, None]
+    turns = interpolated(turns)
+    arrays["orientation"] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
+    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)

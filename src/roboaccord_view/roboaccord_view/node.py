@@ -6,11 +6,12 @@ middleware, where new ones replace old ones, so the run never waits for the page
 `SecondDisplay` draws the reference, the second simulation of the comparison, as a translucent
 robot.
 
+A shell (`Shell`) is a node of the run with what it does, here to show the run. A look is the
+colours of the second robot, and a line about how well both agree.
+
 `ros2 launch` finds the node by the entry point `browser.node` of `roboaccord.displays` and passes
 the parameters that `build` declares; a new parameter must be passed by roboaccord_ros, too.
 """
-
-from __future__ import annotations
 
 import subprocess
 import sys
@@ -51,9 +52,8 @@ class SecondDisplay:
     def __init__(self, node: Node, setup: Setup, stage: Stage) -> None:
         self._setup, self._stage = setup, stage
         self._latest = LatestState(node, setup, f"{REFERENCE}/")
-        # `print` is a callback that is never called, for the node is not spun.
         self._statuses = node.create_subscription(
-            DiagnosticArray, graph.DIAGNOSTICS, print, graph.LIVE, raw=True
+            DiagnosticArray, graph.DIAGNOSTICS, _never_called, graph.LIVE, raw=True
         )
         decode = partial(decode_looks, robot=setup.robot.name)
         # Decodes a message to the looks of this robot; None if the message cannot be read.
@@ -66,7 +66,8 @@ class SecondDisplay:
         """Draw the newest state, in the colours of the newest status message."""
         state, look = self._latest.take(), self._drawn_look
         for data in taken(self._statuses):
-            look = next(iter(self._read_looks(data) or ()), look)
+            looks = self._read_looks(data)  # of this robot: one, or none
+            look = looks[0] if looks else look
         if state is self._setup.initial:  # no state of the reference has come
             return
         if self.figure is None:
@@ -79,6 +80,10 @@ class SecondDisplay:
             self.figure.pose(pose_of(self._setup, state))
 
 
+def _never_called(message: object) -> None:
+    """Stand for the callback of a subscription whose node is not spun."""
+
+
 class BrowserShell(Shell):
     """Draws the newest state of a run on a web page; the run never waits for it.
 
@@ -86,7 +91,7 @@ class BrowserShell(Shell):
     recorded.
 
     Args:
-        node, run: node and run of this shell.
+        node, run: node of this shell, and the run that it belongs to.
         setup: robot and scenario.
 
     Attributes:
@@ -128,8 +133,10 @@ class BrowserShell(Shell):
 
     def draw_newest(self) -> None:
         """Draw the newest state, if a browser shows the page."""
-        state, is_open = self._latest.take(), bool(self.stage.server.get_clients())
-        is_new, is_opened = state is not self._last_state, is_open and not self._was_open
+        state = self._latest.take()
+        is_new = state is not self._last_state
+        is_open = bool(self.stage.server.get_clients())
+        is_opened = is_open and not self._was_open  # since the last call
         if is_new:
             self._display.add_to_path(state)
         if is_opened:
@@ -143,7 +150,8 @@ class BrowserShell(Shell):
 
     def _set_arrows(self, contacts: bytes) -> None:
         """Set the arrows from the bytes of a message of contacts."""
-        self._arrows = read_arrows([contacts])[1][-1]
+        _, arrows = read_arrows([contacts])  # times, and arrows at each
+        self._arrows = arrows[-1]
 
     def close(self) -> None:
         """Stop serving."""
@@ -157,7 +165,8 @@ def open_in_desktop(url: str) -> None:
     The browser has no terminal, so that a text browser ends at once instead of taking over this
     one.
     """
-    command, null = python("-m", "webbrowser", url), subprocess.DEVNULL
+    command = python("-m", "webbrowser", url)
+    null = subprocess.DEVNULL
     subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)
 
 

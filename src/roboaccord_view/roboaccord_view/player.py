@@ -18,7 +18,7 @@ from roboaccord.contract import REFUSED, Aim, Array, Event, Trajectory
 
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.figure import Figure, Pose
-from roboaccord_view.motion import Moved
+from roboaccord_view.motion import MovingRobot
 from roboaccord_view.second import SecondRun
 from roboaccord_view.stage import Stage
 
@@ -63,7 +63,7 @@ class Recording:
 
     def index(self, moment: float) -> int:
         """Return the index of the last sample at or before a time [s], 0 if there is none."""
-        return max(_last(self.trajectory.time, moment), 0)
+        return max(_last_index(self.trajectory.time, moment), 0)
 
     def pose(self, i: int) -> Pose:
         """Return joints by name [rad], base [m] and quaternion x y z w of a sample."""
@@ -89,7 +89,7 @@ class SecondRecording(Recording):
         self._second, self._look = second, second.look_at(-math.inf)
         figure = stage.add_robot(second.painted(self._look), key)
         motion = second.trajectory
-        super().__init__(figure, motion, Moved(figure.parsed, motion).path(aim))
+        super().__init__(figure, motion, MovingRobot(figure.parsed, motion).path(aim))
         gui = stage.server.gui
         points = aim.name if aim else "centres of mass"
         self.distance = gui.add_text(f"{second.name}: {points} apart [m]", "", disabled=True)
@@ -114,11 +114,11 @@ class Player:
         stage: scene of the page, with the robot.
         trajectory: the motion.
         speed: seconds of motion per second.
-        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.read_arrows`
-            returns them.
+        contacts: times (m,) [s], and at each the arrows of its contacts (k, 2, 3) [m], from start
+            to end, as `bag.read_arrows` returns them.
         beside: robots that are shown translucent at the same time.
         aim: the point whose path is drawn, and whose target is marked.
-        findings: of the controller about the robot.
+        findings: what the controller has detected about the robot, as events.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Player:
         findings: Sequence[Event] = (),
     ) -> None:
         self.stage, self._findings = stage, findings
-        moved = Moved(stage.robot.parsed, trajectory)
+        moved = MovingRobot(stage.robot.parsed, trajectory)
         aim = aim or moved.tip()
         self._main = Recording(stage.robot, trajectory, moved.path(aim))
         self._contacts = contacts
@@ -146,7 +146,8 @@ class Player:
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
         stop = max([stop, *(float(run.trajectory.time[-1]) for run in beside)])
         self._start, self._stop = start, stop  # of the time line [s]
-        self._now, self._last_shown = start, start  # time to show, and of the last picture [s]
+        self._now = start  # time to show [s]
+        self._last_shown = start  # time of the last picture [s]
         self._pictures = 0  # number of pictures so far
         events = sorted([*trajectory.events, *findings], key=lambda event: event.time)
         with stage.server.gui.add_folder("recording"):
@@ -244,11 +245,11 @@ class Player:
     def _arrows(self, moment: float) -> Array:
         """Return the arrows of the contacts at a time [s] (k, 2, 3) [m]."""
         times, arrows = self._contacts
-        i = _last(times, moment)
+        i = _last_index(times, moment)
         return arrows[i] if i >= 0 and moment - times[i] < 1.5 * PERIOD else np.empty((0, 2, 3))
 
 
-def _last(times: Array, moment: float) -> int:
+def _last_index(times: Array, moment: float) -> int:
     """Return the index of the last of times [s] at or before another, -1 if there is none."""
     return int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
 

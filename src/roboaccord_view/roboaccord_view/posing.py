@@ -1,10 +1,9 @@
 """A robot to pose by hand in the browser, with a slider for each joint.
 
-A slider moves its joint within the limits of the description, or by a full turn where there are
-none. Other controls may be added in `view_robot`.
+`accord view ROBOT` without a scenario calls `view_robot` (show.py), which serves a page with the
+robot. A slider moves its joint within the limits of the description, or by a full turn where there
+are none. Other controls may be added in `view_robot`.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -16,7 +15,9 @@ from roboaccord_view.stage import HOST, PORT, Stage
 # rad or m; resolution of a slider, finer than a pixel of a slider of 300 over a turn.
 SLIDER_STEP = 1e-3
 TURN = 2.0 * math.pi  # rad; range of a slider of a joint without limits
-NO_LIMIT = 1e3  # rad or m; a larger limit, which some files have, counts as none, 160 turns
+# rad or m; some files write a large limit where there is none, so one from here on (160 turns)
+# counts as none.
+NO_LIMIT = 1e3
 
 
 def view_robot(
@@ -35,6 +36,7 @@ def view_robot(
     ranges = robot.ranges(setup) if isinstance(robot, RobotFile) else {}
 
     def move(name: str, value: float) -> None:
+        """Set a joint [rad or m], and show the robot so."""
         angles[name] = value
         stage.pose((angles, position, orientation))
 

@@ -6,8 +6,6 @@ with its impulse, which test_push.py measures in each engine. An engine takes pa
 KIND stays, for bags contain it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

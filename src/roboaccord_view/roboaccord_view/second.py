@@ -5,11 +5,9 @@ time; the bag of a cross-check records the looks of the reference (`roboaccord.b
 draws it over a picture: shapes of the same opacity are drawn together as a layer, and mixed in.
 player.py shows it on a page.
 
-GHOSTS and `names_of` may be changed. CLEAR stays above 1: it keeps a robot that coincides with the
-first one from flickering through it.
+COLOURS and `names_of` may be changed. CLEARANCE stays above 1: it keeps a robot that
+coincides with the first one from flickering through it.
 """
-
-from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -24,16 +22,16 @@ from roboaccord.description import BLUE, Scene
 from roboaccord_view.drawing.annotations import rgb
 from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
 from roboaccord_view.drawing.waiting import is_moving
-from roboaccord_view.motion import Moved, resample
+from roboaccord_view.motion import MovingRobot, resample
 
 # Ratio of depths by which another robot must be nearer to hide the first one: any from 1.001, above
 # the rounding of poses in bags, to 1.01, below a link's thickness, would do.
-CLEAR = 1.005
+CLEARANCE = 1.005
 # Red, green and blue, 0 to 1.
 Colour = tuple[float, float, float]
 # Colours of further robots, in turn. Blue as in figures, then green, violet and ochre, far apart in
 # hue.
-GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.70, 0.50, 0.0))
+COLOURS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.70, 0.50, 0.0))
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def runs_beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]
     """
     others = enumerate(zip(runs[1:], urdfs, names_of(runs)[1:], strict=True))
     return [
-        SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
+        SecondRun(run.trajectory, urdf, name=name, colour=COLOURS[i % len(COLOURS)])
         for i, (run, urdf, name) in others
     ]
 
@@ -109,10 +107,12 @@ class Layers:
     """
 
     def __init__(self, second: SecondRun, step: float, count: int, aim: Aim | None = None) -> None:
-        self.second, self._parsed = second, cache(Scene.parse)
+        self.second = second
+        self._parsed = cache(Scene.parse)  # scene of a description; few looks differ
         scene = self._parsed(second.painted(second.look_at(0.0)))
-        self._moved = moved = Moved(scene, resample(second.trajectory, step))
+        moved = MovingRobot(scene, resample(second.trajectory, step))
         samples = np.minimum(np.arange(count), len(moved.motion) - 1)
+        self._moved = moved
         self.ink = rgb(255.0 * np.array(second.colour))
         self.path = moved.path(aim)[samples]
         self.moving = is_moving(moved.motion, moved.origins, step)[samples]
@@ -132,7 +132,7 @@ class Layers:
         shapes = self._parsed(self.second.painted(look)).shapes
         for opacity in sorted({shape.opacity for shape in shapes}):
             layer = [shape for shape in shapes if shape.opacity == opacity]
-            clearance = np.float32(1.0 if look.link else CLEAR)
+            clearance = np.float32(1.0 if look.link else CLEARANCE)
             layer_canvas = Canvas(canvas.camera, canvas.depths * clearance)
             layer_canvas.draw(Mesh.join(layer).at(self._moved.placed(layer, k) @ turn))
             # Draw the layer opaque, then mix it with the picture before it.

@@ -1,7 +1,9 @@
 """What `accord view` and `ra.view` show: runs, a simulation or a robot, on a page or as a film.
 
-Each kind of view is a function here (or a method of Recorded) and a branch in door.py. viser and
-Pillow, on which pages and films depend, are imported only when something is drawn.
+Each kind of view is a function here (or a method of Recorded) and a branch in door.py. A page is
+served to browsers (stage.py), and `Page` has its options; a bag is a recorded run. What is told to
+the user, such as a page's address, goes through a function `tell`. viser and Pillow, on which pages
+and films depend, are imported only when something is drawn.
 
 A bag may come from a stranger and name any file as a mesh. Which meshes are read is decided in
 `Recorded.read` and nowhere else.
@@ -12,7 +14,7 @@ from __future__ import annotations
 import math
 import threading
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,28 +64,22 @@ class Recorded:
             AccordError: if a file is no bag, or has no description to draw.
         """
         run, motion, looks = read_pair(bags[0])  # a run, and the reference's motion in its bag
-        runs, dropped = [run, *map(read_run, bags[1:])], set[str]()
+        runs = [run, *(read_run(bag) for bag in bags[1:])]
         meshes = ET.fromstring(robot.urdf()).iter("mesh") if robot else ()
         trusted = {mesh.get("filename") for mesh in meshes}
-
-        def without_foreign_meshes(urdf: str) -> str:
-            Tree.parse(urdf)  # raises an error for a text that is no URDF
-            top = ET.fromstring(urdf)
-            for mesh in top.iter("mesh"):
-                name = mesh.get("filename", "")
-                if name not in trusted and not ships(name):
-                    dropped.add(mesh.attrib.pop("filename", ""))
-            return ET.tostring(top, encoding="unicode")
-
-        urdf, *urdfs = map(without_foreign_meshes, map(_described, runs, bags))
-        reference = [SecondRun(motion, urdf, looks)] if motion else []
-        others = runs_beside(runs, urdfs) if urdfs else reference
+        dropped = set[str]()
+        urdfs = [
+            _without_foreign_meshes(_described(run, bag), trusted, dropped)
+            for run, bag in zip(runs, bags, strict=True)
+        ]
+        reference = [SecondRun(motion, urdfs[0], looks)] if motion else []
+        others = runs_beside(runs, urdfs[1:]) if len(runs) > 1 else reference
         if dropped:
             hint = "accord view BAG --robot FILE"
             tell(f"not drawn: {len(dropped)} meshes that only the bag names: {hint}")
         setup = _setup_of(run, tell)
         surfaces = surfaces_around(setup) if setup else []
-        return cls(run, urdf, others, names_of(runs)[0], setup, surfaces)
+        return cls(run, urdfs[0], others, names_of(runs)[0], setup, surfaces)
 
     @property
     def aim(self) -> Aim | None:
@@ -177,6 +173,26 @@ def pose(setup: Setup, page: Page, tell: Tell, *, collision: bool) -> None:
 
     with page.shown(view_robot(setup, page.port, page.host, collision=collision), tell):
         threading.Event().wait(None if math.isinf(page.stay) else page.stay)
+
+
+def _without_foreign_meshes(urdf: str, trusted: Collection[str | None], dropped: set[str]) -> str:
+    """Return a description without meshes that are neither trusted nor of an installed package.
+
+    Args:
+        urdf: the description.
+        trusted: file names of meshes that are kept.
+        dropped: the file names of the others are added.
+
+    Raises:
+        AccordError: for a text that is no URDF.
+    """
+    Tree.parse(urdf)  # raises the error
+    top = ET.fromstring(urdf)
+    for mesh in top.iter("mesh"):
+        name = mesh.get("filename", "")
+        if name not in trusted and not ships(name):
+            dropped.add(mesh.attrib.pop("filename", ""))
+    return ET.tostring(top, encoding="unicode")
 
 
 def _described(run: BagRun, path: Path) -> str:

@@ -109,7 +109,8 @@ class Stage:
         self._follow = self.server.gui.add_checkbox("follow the robot", follows)
         if self.robot.parsed.kind != VISUAL:
             self.server.gui.add_text("drawn", self.robot.parsed.kind, disabled=True)
-        self._shift = np.zeros(3)  # by which the world is moved back under the camera [m]
+        # Where the view has followed the robot to (3,) [m]; the world is moved back by as much.
+        self._shift = np.zeros(3)
         self.aim(({}, ORIGIN, IDENTITY))
 
     @property
@@ -140,14 +141,14 @@ class Stage:
         elif WALL in self._surfaces:
             directions = [WALL_DIRECTION]
 
-        def blocked(direction: Array) -> int:
+        def count_blocked(direction: Array) -> int:
             """Return the number of points of the robot that solids hide."""
             target, distance = frame(points, direction, 1.0)
             camera = Camera.aim(target, direction, distance, FOV, (CHECK_SIZE, CHECK_SIZE))
             mesh = Mesh.join(solids)
             return count_hidden(camera, mesh.at(mesh.points - self._shift), robot)
 
-        direction = min(directions, key=blocked) if solids else directions[0]
+        direction = min(directions, key=count_blocked) if solids else directions[0]
         target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
         camera.fov = FOV

@@ -8,8 +8,6 @@ moves in a vertical plane but not towards it (`moves_on_wall`) is drawn on a wal
 Angles of the camera and margins may be changed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -48,11 +46,12 @@ MIN_DISTANCE = 1e-2  # m; smallest distance between the eye and a point: ten tim
 SIDE_MARGIN = 0.03  # fraction of a picture's width that stays free on each side, by eye
 # Largest number of grid lines over a picture's width, so that single squares can be counted.
 MAX_GRID_LINES = 6
-# Rotations from the world to the axes of the picture, in which the plane behind the robot is level.
+# Rotations from the world to the axes of the picture (3, 3), in which the plane behind the robot is
+# level: the ground stays as it is.
 ON_GROUND = np.eye(3)
 # The wall, the world's y-z plane, becomes the ground of the picture, with light from above.
 ON_WALL = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
-# Direction to the camera, a little below the robot: 7 degrees, by eye.
+# Direction to the camera in these axes, a little below the robot on the wall: 7 degrees, by eye.
 WALL_DIRECTION = np.array([0.0, 0.12, 1.0])
 
 # Fractions of a picture's height at its upper and lower edge that are kept clear for texts.
@@ -175,8 +174,14 @@ def frame(
 ) -> tuple[Array, float]:
     """Return a camera's target (3,) [m] and distance [m], so that points just fill the picture.
 
-    Each edge of the picture is a plane through the eye, beyond which no point may lie: in its axes
-    x - tan(angle) z <= eye_x - tan(angle) eye_z. Together with the opposite edge this gives eye_z.
+    Each edge of the picture is a plane through the eye, beyond which no point may lie. With x along
+    the picture, the depth z and the tangents r and l of the angles to its right and left edge, a
+    camera at (eye_x, eye_z) sees all points if
+
+        max(x - r z) <= eye_x - r eye_z    and    max(-x - l z) <= -eye_x - l eye_z.
+
+    The sum of both gives the largest eye_z, and then eye_x. The same holds for the height, with the
+    lower and upper edge; the farther of both eyes is taken, and the other direction is centred.
 
     Args:
         points: in the picture (m, 3) [m].
@@ -187,12 +192,12 @@ def frame(
     axes = Camera.aim(np.zeros(3), direction, 1.0, FOV, (1, 1)).axes
     seen = points @ axes.T  # along the picture's width, its height and the depth
     flat, depths = seen[:, :2], seen[:, 2]
-    # Tangents of the angles to the left and the upper edge, and to the right and the lower one.
+    # Tangents of the angles to the left and upper edge (l), and to the right and lower edge (r).
     half_width = math.tan(0.5 * FOV)
     side = (1.0 - 2.0 * SIDE_MARGIN) * half_width
     above, below = ((1.0 - 2.0 * band) * half_width / aspect for band in bands)
     left_upper, right_lower = np.array([side, above]), np.array([side, below])
-    # The planes that just touch a point, by their place at depth 0 (2,) [m].
+    # The left sides of the two inequalities, for width and height (2,) [m].
     low = (-flat - left_upper * depths[:, None]).max(axis=0)
     high = (flat - right_lower * depths[:, None]).max(axis=0)
     # The eye is where both pairs of opposite planes leave all points between them.

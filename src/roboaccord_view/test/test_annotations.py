@@ -17,7 +17,7 @@ from roboaccord_view.drawing.annotations import point_out
 from roboaccord_view.drawing.failures import casing, failure_lines, failures
 from roboaccord_view.drawing.waiting import shown_samples
 from roboaccord_view.film import Film
-from roboaccord_view.motion import Moved
+from roboaccord_view.motion import MovingRobot
 from roboaccord_view.second import SecondRun, names_of, runs_beside
 from test_view import URDF
 
@@ -105,7 +105,7 @@ def test_the_speed_is_that_of_what_the_caption_says() -> None:
     assert corner in Film(URDF, run, size=SIZE)._line_below(10)
     moved = replace(run, position=run.position + 0.01 * run.q)
     assert "speed of the centre of mass 0.00 m/s" in Film(URDF, moved, size=SIZE)._line_below(10)
-    assert Moved(Scene.parse(URDF), turned(np.zeros(26))).tip() is None
+    assert MovingRobot(Scene.parse(URDF), turned(np.zeros(26))).tip() is None
 
 
 def test_waiting_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

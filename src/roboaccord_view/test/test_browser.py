@@ -56,7 +56,7 @@ def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, req
 def test_the_path_stays_short_and_begins_anew_behind_a_reset(setup_for, monkeypatch):
     """Where it is too long every second point is left out, but not the first and the last."""
     setup = setup_for()
-    monkeypatch.setattr(live, "PATH_MOST", 8)
+    monkeypatch.setattr(live, "MAX_PATH_POINTS", 8)
     stage = live.open_stage(setup)
     display, places = live.StateDisplay(setup, stage, None), np.arange(9.0)
     for x in places:

@@ -30,7 +30,7 @@ from roboaccord_view.drawing.ground import GRID_COLOUR, GROUND_COLOUR, PATH_COLO
 from roboaccord_view.drawing.raster import TO_LIGHT, Canvas, Mesh
 from roboaccord_view.film import Film
 from roboaccord_view.film_files import write_gif, write_mp4
-from roboaccord_view.motion import Moved, outline, resample
+from roboaccord_view.motion import MovingRobot, outline, resample
 from roboaccord_view.options import FilmOptions, Page, parse_size
 from roboaccord_view.posing import slider_range, view_robot
 from roboaccord_view.second import SecondRun
@@ -379,7 +379,7 @@ def test_the_speed_shown_is_that_of_the_centre_of_mass_and_0_at_rest() -> None:
     )  # fmt: skip
     moved = URDF.replace('<axis xyz="0 0 1"/>', '<origin xyz="0 0.5 0"/><axis xyz="0 0 1"/>')
     # v + omega x r = (0.3 - 2 * 0.5, 0, 0.4)
-    rates = Moved(Scene.parse(moved), motion).speeds()
+    rates = MovingRobot(Scene.parse(moved), motion).speeds()
     assert rates[0] == 0.0 and rates[1] == pytest.approx(math.hypot(0.7, 0.4), rel=1e-6)
 
 

@@ -6,10 +6,8 @@ order of joints, rollers before carrier, is that of efforts in all controllers a
 URDF. The paper is Kimura, Ogata and Ishii (2019), docs/roller_sphere.md.
 
 Entries of `controllers` and `friction_laws` may be added; their keys are names in scenarios and
-stay. FINE may be tuned.
+stay. SMOOTHING_SPEED may be tuned.
 """
-
-from __future__ import annotations
 
 from dataclasses import replace
 
@@ -32,7 +30,7 @@ ROLLERS = ("roller_1", "roller_2")
 CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")
 # m/s; slip speed of the smoothed dry friction by which the reference imitates an engine's contact.
 # The slips of a run are some hundred times larger, so that smoothing weakens friction by 1e-4 / 2.
-FINE = 1e-3
+SMOOTHING_SPEED = 1e-3
 
 
 def bearing_odometry(setup: Setup) -> RollingOdometry | None:
@@ -91,10 +89,13 @@ class RollerSphere(Robot):
             return reference(setup, law.friction)
         if setup.contact is None:
             raise AccordError("friction.law is none, and rollers without friction drive nothing")
-        dry = setup.contact.mu(contact.LINKS[:2]) * setup.parameters.press_force
-        return reference(setup, contact.Friction(dry=dry, slip_speed=FINE))
+        # The engine's friction between the ball and a roller; that of the other roller is equal.
+        ball_and_roller = contact.LINKS[:2]
+        dry = setup.contact.mu(ball_and_roller) * setup.parameters.press_force
+        return reference(setup, contact.Friction(dry=dry, slip_speed=SMOOTHING_SPEED))
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
+        """Make the simulator of a physics engine."""
         return make_engine_simulator(setup, engine)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
@@ -113,6 +114,7 @@ class RollerSphere(Robot):
         return odometry.reset(state) if odometry else state
 
     def tally(self, setup: Setup, ticks: int) -> Tally:
+        """Return the figures of a run, empty as yet."""
         return BallFigures(setup)
 
 

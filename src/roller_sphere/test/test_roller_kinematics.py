@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from roller_sphere.model.kinematics import WARNED, Kinematics
+from roller_sphere.model.kinematics import WARNED_CONDITION, Kinematics
 from roller_sphere.model.rig import Rig
 from scipy.optimize import minimize
 
@@ -136,7 +136,7 @@ def test_inverse_is_the_papers(rig, speed, heading):
     """(15), (18) and (22), away from rollers at 90 degrees, by which (22) divides."""
     kinematics, r, e = Kinematics(rig), rig.radius, rig.pole
     cosines = np.cos(rig.alpha)
-    assume(kinematics.condition < WARNED and cosines.min() > 0.02)
+    assume(kinematics.condition < WARNED_CONDITION and cosines.min() > 0.02)
     y, x = kinematics.turning.T
     normal = np.cross(x, y)
     slope = (normal[0] * np.sin(heading) - normal[1] * np.cos(heading)) / normal[2]

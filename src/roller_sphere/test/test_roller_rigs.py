@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from roller_sphere.model.kinematics import REFUSED, WARNED, Kinematics
+from roller_sphere.model.kinematics import REFUSED_CONDITION, WARNED_CONDITION, Kinematics
 from roller_sphere.model.rig import Rig, RigError
 
 TURN = 2.0 * np.pi
@@ -76,7 +76,7 @@ def test_headings_out_of_reach():
         with pytest.raises(RigError, match=r"\(X x Y\)_z = 0.*90.0000 and 270.0000"):
             Kinematics(mirrored(alpha)).inverse(1.0, 0.0)
     near = Kinematics(mirrored(38.9))
-    assert WARNED < near.condition < REFUSED
+    assert WARNED_CONDITION < near.condition < REFUSED_CONDITION
     assert f"{near.condition:.4g}" in near.warning
     # nu blows up and changes its sign.
     low, high = near.inverse(1.0, 0.0).nu[0], Kinematics(mirrored(39.0)).inverse(1.0, 0.0).nu[0]

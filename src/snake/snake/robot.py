@@ -9,8 +9,6 @@ A controller or a friction law is added as an entry in `controllers` or `frictio
 that exist stay, for scenarios use them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -47,13 +45,16 @@ class Snake(Robot):
     cli = commands_of("snake", {"shapes": "shapes"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
+        """Return the names of the joints from the head to the tail."""
         parameters: SnakeParameters = setup.parameters
         return parameters.joint_names
 
     def effort_limits(self, setup: Setup) -> Array:
+        """Return the limit of every joint's effort (n,) [N m]."""
         return np.full(len(setup.joints), setup.parameters.effort_limit)
 
     def reference(self, setup: Setup) -> Simulator:
+        """Return the analytical simulator."""
         return SnakeReference(setup)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
@@ -63,6 +64,7 @@ class Snake(Robot):
         return dataclasses.replace(state, position=np.array([x, y, height]))
 
     def tally(self, setup: Setup, ticks: int) -> Tally:
+        """Return the figures of a run, empty as yet."""
         return GaitFigures(setup)
 
 

@@ -64,7 +64,7 @@ def cause_of(setup, engine, *perturbations, name=""):
     check = StepCheck(setup, name or engine, simulator.version)
     finder = CauseFinder(setup, name or engine, "direct", check)
     for before, after in pairwise(map(run.state, range(len(run)))):
-        check.take(before, after)
+        check.compare(before, after)
         finder.store_period(before, after)
     finder.search_at_end()
     finder.wait_for_cause(PATIENCE)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from roboaccord.contract.outcome import Code
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.engines import make_engines
 from roboaccord.crosscheck.level_context import LevelContext
 from roboaccord.crosscheck.levels.one_step import judge_step
@@ -16,7 +17,6 @@ from roboaccord.crosscheck.measures.event_ticks import EventTicks
 from roboaccord.crosscheck.measures.one_step import check_one_step, check_steps
 from roboaccord.crosscheck.measures.predictions import predict
 from roboaccord.crosscheck.measures.scheme import check_scheme
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import QUIET, run_jobs
 from roboaccord.crosscheck.samples import linearise_loop

@@ -35,8 +35,8 @@ def motion(setup, engine, *perturbed):
 def verdict_of(setup, engine, version, trajectory):
     check = StepCheck(setup, engine, version)
     for i in range(len(trajectory) - 1):
-        check.take(trajectory.state(i), trajectory.state(i + 1))
-    check.settle()
+        check.compare(trajectory.state(i), trajectory.state(i + 1))
+    check.choose_delay()
     return check.verdict()
 
 
@@ -65,7 +65,7 @@ def test_a_run_of_which_little_is_compared_by_now_is_undecided():
     simulator, run = motion(setup, "mujoco")
     check = StepCheck(setup, "mujoco", simulator.version)
     for before, after in pairwise(map(run.state, range(len(run)))):
-        check.take(before, after)
+        check.compare(before, after)
     assert check.verdict(30).line().startswith("one step within")
     line = check.verdict(31).line()
     assert line.startswith("undecided: one step not judged") and "10 of 31 ticks compared" in line
@@ -112,7 +112,7 @@ def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, facto
         before = RobotState(tick * h, np.zeros(n), qd, np.zeros(n))
         exact = np.exp(-k * h) * qd
         qd = exact + factor * ((1.0 - k * h) * qd - exact)
-        check.take(before, RobotState((tick + 1) * h, np.zeros(n), qd, np.zeros(n)))
+        check.compare(before, RobotState((tick + 1) * h, np.zeros(n), qd, np.zeros(n)))
     verdict = check.verdict()
     assert verdict.finding.outcome == outcome
     # relative to the change k h y; the next order is a share k h of it
@@ -165,7 +165,7 @@ def test_the_delay_of_commands_in_gazebo_is_found(delay):
 
 def test_a_run_without_a_step_to_compare_is_not_judged():
     check = StepCheck(scenario(), "gz", "")
-    assert check.settle() == []
+    assert check.choose_delay() == []
     found = check.verdict().finding
     assert (found.outcome, found.codes) == ("not_judged", (Code.NO_STEP,))
 
@@ -207,8 +207,8 @@ def test_round_off_of_a_robot_at_rest_is_no_difference():
     states = [replace(setup.initial, time=1e-3 * i, qd=qd) for i, qd in enumerate(noise)]
     check = StepCheck(setup, "dart", "")
     for before, after in pairwise(states):
-        check.take(before, after)
-    check.settle()
+        check.compare(before, after)
+    check.choose_delay()
     verdict = check.verdict()
     assert verdict.step.relative > 0.1  # most of what changes, and yet
     assert (verdict.finding.outcome, verdict.finding.codes) == ("within", (Code.BELOW_ROUND_OFF,))

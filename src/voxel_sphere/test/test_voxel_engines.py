@@ -205,7 +205,7 @@ def test_a_ball_that_was_driven_off_its_terrain_is_judged_up_to_there():
     fallen = [replace(state, position=state.position - [0.0, 0.0, 5.0]) for state in states]
     check = StepCheck(setup, "reference", "1")
     for before, after in [*pairwise(states[:61]), *pairwise(fallen[61:])]:
-        check.take(before, after)
+        check.compare(before, after)
     found = check.verdict()
     assert (found.step.compared, found.step.left_out) == (60, 39)
     assert found.finding.outcome == "within"

@@ -4,7 +4,7 @@ import closed_fields as closed
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.rolling.distance import STAGE_COUNT, distance_and_gradient
+from voxel_sphere.rolling.distance import STAGE_COUNT, distance_grids
 from voxel_sphere.rolling.field import GRID, Field, _cell, sample, turning
 from voxel_sphere.terrain.filling import fill_below
 from voxel_sphere.terrain.surfaces import make_surface
@@ -148,5 +148,5 @@ def test_wrong_volumes():
 def test_each_stage_of_a_field_is_told_of():
     counted = []
     solid = fill_below(make_surface("plane", 30, 3.0).height, 30)
-    distance_and_gradient(solid, 3.0, done=counted.append)
+    distance_grids(solid, 3.0, done=counted.append)
     assert sum(counted) == STAGE_COUNT

@@ -6,7 +6,7 @@ from roboaccord.contract.errors import AccordError
 from slow_cases import late
 from terrains import as_trimesh, terrain_of, upper
 from voxel_sphere.terrain.filling import fill_below
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, import_optional, terrain_mesh
+from voxel_sphere.terrain.mesh import SMOOTH_SD, Mesh, height_field, import_optional, terrain_mesh
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import open_workspace
 
@@ -37,7 +37,7 @@ def test_curved_ground_stays_where_it_is():
     points = upper(terrain_mesh(terrain_of("bowl", n)), n, 5)
     points = points[np.hypot(*(points[:, :2] - n / 2).T) < 35]
     outside = np.linalg.norm(points - [n / 2, n / 2, 60], axis=1) - n / 2
-    assert abs(outside.mean()) < 0.25 * SMOOTH**2 / (n / 2)
+    assert abs(outside.mean()) < 0.25 * SMOOTH_SD**2 / (n / 2)
 
 
 def test_a_hole_and_a_turned_triangle_are_found():

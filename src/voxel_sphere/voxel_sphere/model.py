@@ -5,9 +5,9 @@ rolling   the kinematic ball: it rolls without slipping at a given angular veloc
 contact   the heavy ball: it has weight, lies loose on the ground and grips by dry friction. Each
           simulator has it.
 
-Numbers are in config/parameters.yaml. The grid is 10 radii wide, as in the source; masses and
-torques may be changed, for the source's sphere has none. A new law is a function like `touching`,
-entered in robot.py.
+Numbers are in config/parameters.yaml. The grid is 10 radii wide, as in the source (the description
+of a MATLAB program, docs/voxel_sphere.md); masses and torques may be changed, for the source's
+sphere has none. A new law is a function like `touching`, entered in robot.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roboaccord.description import Parameters
 from roboaccord.scenario import Setup
 
 BALL, GROUND = "base_link", "terrain"  # names of the links that touch
-SHELL = 2.0 / 3.0  # I / (m r^2) of a thin shell, the largest that a ball can have
+SHELL_RATIO = 2.0 / 3.0  # I / (m r^2) of a thin shell, the largest that a ball can have
 
 
 def rolling(setup: Setup) -> Contact:  # noqa: ARG001 - every law is made of a setup
@@ -55,7 +55,7 @@ def is_kinematic(setup: Setup) -> bool:
 
 
 class VoxelSphereParameters(Parameters):
-    """Parameters of the ball, in SI units.
+    """Parameters of the ball, in SI units; the base class makes them of config/parameters.yaml.
 
     Attributes:
         radius: radius of the ball [m]; over its radius in voxels it is the size of a voxel.
@@ -70,7 +70,7 @@ class VoxelSphereParameters(Parameters):
         for name, value in self.as_dict().items():
             if value < 0 or (value == 0 and name != "gravity"):
                 raise ValueError(f"{name} is {value:g}, and must be positive")
-        if self.inertia_ratio > SHELL:
+        if self.inertia_ratio > SHELL_RATIO:
             raise ValueError(f"inertia_ratio is {self.inertia_ratio:g}: a shell has 2/3")
 
     @property

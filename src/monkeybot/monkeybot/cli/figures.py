@@ -3,9 +3,9 @@
 The command reads the options and calls `draw_all` in source/figures.py, which draws each figure and
 writes its data beside it as a file.
 
-The names of the options and the keys that `--json` prints stay. The default torque of 2 N m is the
-one with which the report's event times come out (docs/monkeybot.md). The default of 301 grid points
-is our choice.
+In the code `count` is the option `--points`. The names of the options and the keys that `--json`
+prints stay. The default torque of 2 N m is the one with which the report's event times come out
+(docs/monkeybot.md). The default of 301 grid points is our choice.
 """
 
 from __future__ import annotations

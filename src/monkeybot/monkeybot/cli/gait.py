@@ -62,7 +62,8 @@ CLOCK_HELP = "reset: the clock restarts at the vertical; pure: it runs on."
 SAMPLE_HELP = "Period of the controller, to which times are rounded; 0: not rounded."
 Sample = Annotated[si.Seconds, Option(min=0.0, max=1.0, help=SAMPLE_HELP)]
 EVALUATION = "without --find"
-# Options that a call may have, separated by blanks, by value of --find; "": with all of them.
+# Names of options that a call may have, separated by blanks as `Modes` takes them, by the value of
+# --find; those of "" go with every value.
 OPTIONS = {
     EVALUATION: "rates torque tolerance",
     "--find minimum": "rates torque tolerance",
@@ -177,7 +178,8 @@ def evaluate_gait(
     evaluated = evaluate(horizontal(torque), parameters, rates, tolerance=tolerance)
     if not np.isfinite(evaluated.error[0]):
         raise AccordError(missed(rates))
-    return GaitError(evaluated.figures, Final(*evaluated.final[0, 1:].tolist()))
+    th2, w1, w2 = evaluated.final[0, 1:].tolist()
+    return GaitError(evaluated.figures, Final(th2, w1, w2))
 
 
 def find_periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:

@@ -1,9 +1,9 @@
 """Command-line options that several MonkeyBot commands have in common.
 
-RATES and TORQUE are the declarations of `--rates` and `--torque` for typer; a command adds type and
-default. `Changes` and `Tolerance` are complete types of arguments. `robot_parameters` loads the
-robot's parameters with the changes of `--set KEY=VALUE` applied, and `with_changes` applies such
-changes to any numbers by name.
+RATES and TORQUE are the declarations of `--rates` [rad/s] and `--torque` [N m] for typer; a command
+adds type and default. `Changes` and `Tolerance` are complete types of arguments. `robot_parameters`
+loads the robot's parameters with the changes of `--set KEY=VALUE` applied, and `with_changes`
+applies such changes to any numbers by name.
 
 The names stay, for commands of another package use them as well.
 """

@@ -62,7 +62,7 @@ class TimedController:
     def __post_init__(self) -> None:
         if self.clock not in ("pure", "reset"):
             raise ValueError(f"clock is {self.clock!r}, and must be pure or reset")
-        self._swaps = _number_list(self.swap_t, "swap_t")
+        self._swaps = _number_list(self.swap_t, "swap_t")  # duration of each step in turn [s]
         if min(self.initial_t, self.motor_t) < 0 or min(self._swaps) <= 0:
             raise ValueError("initial_t and motor_t must not be negative, swap_t must be positive")
         if not 0 <= self.flight < min(self._swaps):
@@ -81,8 +81,8 @@ class TimedController:
         # Times of the next and of the last change of hands [s].
         self._next_change = self.initial_t
         self._last_change = -math.inf if self._reset_clock else self.initial_t - self._swaps[0]
-        # Number of the step, and the hand that holds, or that held before a flight.
-        self._step, self._hand = 0, Mode.SWING_A
+        self._step = 0  # number of the step
+        self._hand = Mode.SWING_A  # the hand that holds, or that held before a flight
         self._last_angle = 0.0  # angle of the held link at the last tick [rad]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
@@ -93,7 +93,7 @@ class TimedController:
         if self._reset_clock:
             self._restart_clock(state, mode)
         if now >= self._next_change:
-            mode = self._hand = other_hand(self._hand)
+            self._hand = mode = other_hand(self._hand)
             self._begin_step()
         elif self.flight and now >= self._next_change - self.flight:
             mode = Mode.FLIGHT
@@ -108,7 +108,7 @@ class TimedController:
 
     def _torque(self, now: float) -> float:
         """Return the motor's torque, in the frame of the hand that holds or held last [N m]."""
-        if self._before is not None and not self._step:
+        if self._before is not None and self._step == 0:
             return _torque_at(self._before, now)
         return _torque_at(self._motor[self._step % len(self._motor)], now - self._last_change)
 

@@ -1,11 +1,12 @@
-"""Controllers that change hands when the free hand reaches a line, whatever the time.
+"""Controllers that change hands when the free hand reaches a height, whatever the time.
 
-`SearchController` acts like the report's search of gaits: hands change when the free one has risen
-to the height of the held one, and then the motor runs until the energy is back at that of the
-start. `LevelController` keeps a constant torque, and grips when the free hand sinks to the height
-of the hand that was held first. Both see the state at ticks only, the calls of the controller.
+`SearchController` acts like the search of gaits in the report (docs/monkeybot.md): hands change
+when the free one has risen to the height of the held one, and then the motor runs until the energy
+is back at that of the start. `LevelController` keeps a constant torque, and grips when the free
+hand sinks to the height of the hand that was held first. Both see the state at ticks only, the
+calls of the controller.
 
-The default torques may be changed; scenarios set them.
+The default torques, `power` as scenarios call them, may be changed.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class SearchController:
     def __init__(self, setup: Setup, power: si.NewtonMetres = 2.0) -> None:
         if power == 0:
             raise ValueError("power is 0, and no energy can be restored with it")
-        self._power, self._rows = power, setup.parameters.rows
+        self._torque = power
+        self._rows = setup.parameters.rows  # with hand A first, and with hand B first
         self._start_energy = self._energy(setup.initial)  # J
         self.reset(0)
 
@@ -49,31 +51,36 @@ class SearchController:
         self._motor_on = False
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the torque, and change hands on the line."""
+        """Return the torque, and change hands when the free one has risen to the held one."""
         mode = mode_of(state.switches)
+        # Parameters and state in the frame of the held hand. `seen_from` would lose turns of th2.
         p, u = self._rows[0], pack(state)
         if mode is Mode.SWING_B:
-            flipped = np.empty(8)
-            dynamics.flip(p, u, flipped)
-            p, u = self._rows[1], flipped
+            from_b = np.empty(8)
+            dynamics.flip(p, u, from_b)
+            p, u = self._rows[1], from_b
         angle = float(direction(p.l1, p.l2, u[0], u[1])) - 0.5 * math.pi
         if self._last_angle < 0.0 <= angle:
-            mode, self._motor_on, self._last_angle = other_hand(mode), True, math.inf
-            return command(mode, self._power, state)
+            self._motor_on = True
+            self._last_angle = math.inf  # no change before the free hand has been below again
+            return command(other_hand(mode), self._torque, state)
         self._last_angle = angle
         self._motor_on = self._motor_on and self._energy(state) < self._start_energy
-        return command(mode, self._power if self._motor_on else 0.0, state)
+        return command(mode, self._torque if self._motor_on else 0.0, state)
 
     def _energy(self, state: RobotState) -> float:
+        """Return the kinetic and potential energy of a state [J]."""
         return float(sum(dynamics.energies(self._rows[0], pack(state))))
 
 
 class LevelController:
-    """Change hands when the free one sinks to the line, under a constant torque.
+    """Change hands when the free one sinks to the first height, under a constant torque.
 
-    The line is the height of the hand that was held first. Hands change at the tick at which the
-    free hand is nearest to the line. So a hand is never farther from it than half the distance that
-    the hand sinks in a control period, and this error does not add up from step to step.
+    The first height is that of the hand that was held first. Hands change at the tick at which the
+    free hand is nearest to it, the last one above or the first one below; so the height predicted
+    for half a control period later decides. A hand is never farther from the first height than half
+    the distance that it sinks in a control period, and this error does not add up from step to
+    step.
 
     Args:
         setup: robot and scenario.
@@ -83,8 +90,8 @@ class LevelController:
     def __init__(self, setup: Setup, power: si.NewtonMetres = 0.7) -> None:
         if not math.isfinite(power):
             raise ValueError(f"power is {power}, and must be a torque in N m")
-        self._power = power
-        self._half_period = 0.5 * setup.scenario.control_period
+        self._torque = power
+        self._half_period = 0.5 * setup.scenario.control_period  # s
         self._parameters: MonkeyBotParameters = setup.parameters
         self.reset(0)
 
@@ -92,18 +99,20 @@ class LevelController:
         """Forget where the hands were."""
         # Height of the free hand that the last tick predicted for half a period later [m].
         self._predicted = 0.0
-        self._height = 0.0  # of the held hand above the line [m]
+        self._held_height = 0.0  # of the held hand above the first height [m]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the torque, and change hands on the line."""
+        """Return the torque, and change hands when the free one sinks to the first height."""
         mode = mode_of(state.switches)
         reach, rise, rate = self._free_hand(mode, state)
-        height = self._height + rise
+        height = self._held_height + rise
         prediction = height + self._half_period * rate
-        if reach > 0.0 and prediction <= 0.0 < self._predicted:
-            mode, self._height, prediction = other_hand(mode), height, 0.0
-        self._predicted = prediction
-        return command(mode, self._power, state)
+        is_nearest = reach > 0.0 and prediction <= 0.0 < self._predicted
+        self._predicted = 0.0 if is_nearest else prediction
+        if is_nearest:
+            self._held_height = height
+            mode = other_hand(mode)
+        return command(mode, self._torque, state)
 
     def _free_hand(self, mode: Mode, state: RobotState) -> tuple[float, float, float]:
         """Return the position of the free hand from the held one, and the rate of its height.

@@ -17,6 +17,7 @@ from roboaccord.scenario import Setup
 from monkeybot.controllers.frames import HALF_TICK
 from monkeybot.model.coordinates import Mode, mode_of
 
+# Modes by the value of `hold` in a step of the list.
 HOLDS = {"a": Mode.SWING_A, "b": Mode.SWING_B, "none": Mode.FLIGHT, "both": Mode.FIXED}
 
 
@@ -38,25 +39,30 @@ class ScheduleController:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the magnets and the effort that apply at this time."""
         hold, effort = mode_of(state.switches), 0.0
-        for at, mode, value in self._steps:
-            if state.time + HALF_TICK < at:
+        for time, new_hold, new_effort in self._steps:
+            if state.time + HALF_TICK < time:
                 break
-            hold = hold if mode is None else mode
-            effort = effort if value is None else value
+            hold = hold if new_hold is None else new_hold
+            effort = effort if new_effort is None else new_effort
         changed = hold is not mode_of(state.switches)
         return Command(np.array([effort]), hold.switches if changed else NO_SWITCHES)
 
 
 def _checked(step: Mapping[str, Any]) -> tuple[float, Mode | None, float | None]:
-    """Return time [s], mode and effort [N m] of a step of the list; None for what it leaves."""
+    """Return time [s], mode and effort [N m] of a step of the list; None for what stays as it is.
+
+    Raises:
+        ValueError: for other keys, or another value of `hold`.
+    """
     unknown = set(step) - {"at", "hold", "effort"}
     if unknown or "at" not in step:
         raise ValueError(f"a step takes at, hold and effort, not {sorted(unknown) or 'no at'}")
     hold = step.get("hold")
     if hold is not None and hold not in HOLDS:
         raise ValueError(f"hold is {hold!r}, and must be one of {', '.join(HOLDS)}")
-    effort = step.get("effort")
-    return float(step["at"]), HOLDS.get(str(hold)), None if effort is None else float(effort)
+    mode = None if hold is None else HOLDS[hold]
+    effort = None if step.get("effort") is None else float(step["effort"])
+    return float(step["at"]), mode, effort
 
 
 class TeleopController:

@@ -5,8 +5,6 @@ the held hand, in which the link of that hand comes first. If hand B holds, the 
 the torque have the opposite sign there.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -30,10 +28,11 @@ def command(mode: Mode, torque: float, state: RobotState, *, hand: Mode | None =
         mode: which hands the magnets are to hold.
         torque: of the motor, in the frame of the held hand [N m].
         state: at this tick.
-        hand: mode of the hand whose frame it is, if no hand holds.
+        hand: mode of the swing on the hand whose frame it is, if no hand holds.
     """
     effort = np.array([-torque if (hand or mode) is Mode.SWING_B else torque])
-    return Command(effort, mode.switches if mode is not mode_of(state.switches) else NO_SWITCHES)
+    changes = mode is not mode_of(state.switches)
+    return Command(effort, mode.switches if changes else NO_SWITCHES)
 
 
 def seen_from(mode: Mode, state: RobotState) -> Array:
@@ -42,7 +41,7 @@ def seen_from(mode: Mode, state: RobotState) -> Array:
     Both angles are in (-pi, pi]; th1 is that of the held link from hanging straight down.
     """
     th1, th2, w1, w2 = pack(state)[:4]
-    if mode is Mode.SWING_B:
+    if mode is Mode.SWING_B:  # the link of hand B points from its hand to the elbow
         th1, th2, w1, w2 = th1 + th2 + math.pi, -th2, w1 + w2, -w2
     th1, th2 = math.remainder(th1, math.tau), math.remainder(th2, math.tau)
     return np.array([th1, th2, w1, w2])

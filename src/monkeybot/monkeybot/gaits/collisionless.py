@@ -6,11 +6,9 @@ about the instant at which both links hang straight down. So it is found by one 
 of the held link at rest, and one condition: th2 = 0 when th1 = 0. From a guess, steps to both sides
 bracket the nearest root, which Brent's method then finds.
 
-SEARCH may be widened. The fields of CollisionlessGait stay, for `accord monkeybot gait` prints them
-as JSON keys.
+TRIED_DISTANCES may be widened. The fields of CollisionlessGait stay, for `accord monkeybot gait`
+prints them as JSON keys.
 """
-
-from __future__ import annotations
 
 import itertools
 import math
@@ -29,8 +27,8 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 # rad: distances from the guess that are tried. The robot's two gaits are 28 degrees apart
 # (measured): one of them is within 15 of any guess between, and any step up to 5 would do.
-SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))
-JUMP = 1.0  # rad: if th2 changes by more between two tried angles, it has jumped by a turn
+TRIED_DISTANCES = np.deg2rad(np.arange(0.0, 15.0, 0.25))
+MAX_CHANGE = 1.0  # rad: if th2 changes by more between two tried angles, it has jumped by a turn
 REST_TOLERANCE = 1e-14  # of the integrator, so that the angle is found to round-off
 
 HALF_WAY = Quantity("rad/s", name="rates half-way", form=".8f")
@@ -98,17 +96,19 @@ def _nearest_angle(p: MonkeyBotParameters, guess: float) -> float:
     """Return the angle nearest to the guess for which th2 = 0 half-way [rad]."""
 
     def th2_half_way(angle: float) -> float:
+        """Return th2 where the held link hangs straight down [rad], for an angle at rest."""
         return float(_half_gait(p, angle).u[1])
 
     # By side of the guess, below and above: th2 half-way at the outermost angle that was tried.
     last_th2 = dict.fromkeys((-1.0, 1.0), th2_half_way(guess))
-    for inner, outer in itertools.pairwise(SEARCH):
+    for inner, outer in itertools.pairwise(TRIED_DISTANCES):
         for side in (-1.0, 1.0):
             a, b = guess + side * inner, guess + side * outer
             if not 0.0 < b < 0.5 * math.pi:
                 continue
-            before, last_th2[side] = last_th2[side], th2_half_way(b)
-            if before * last_th2[side] <= 0.0 and abs(before - last_th2[side]) < JUMP:
+            before, after = last_th2[side], th2_half_way(b)
+            last_th2[side] = after
+            if before * after <= 0.0 and abs(before - after) < MAX_CHANGE:
                 return float(scipy.optimize.brentq(th2_half_way, a, b, xtol=1e-15, rtol=1e-15))
     raise AccordError(f"no collisionless gait is within 15 degrees of {guess:g} rad")
 

@@ -6,11 +6,12 @@ stop the gait early, and an error measures how far its end is from its start; a 
 repeats. `evaluate` simulates a gait from many starts, eight at once if the equations allow it
 (`has_series`). Searches, landscapes (errors over a grid of starts) and return maps take any gait.
 
+The kernels have a state as eight numbers in the frame of a hand, th1, th2, w1, w2 (angles and rates
+of both links) and x, y, vx, vy (position and velocity of that hand): see model/dynamics.py.
+
 A gait of your own is a function like `horizontal` that returns a Gait (docs/monkeybot.md makes
 one). `distance` is the report's error and `horizontal` its gait (4.1, 4.2); both stay.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -57,7 +58,8 @@ class Gait:
         name: for pictures.
         phases: played one after the other.
         stop: event that ends the gait early in the phases that allow it.
-        error: function of starts and ends (k, 4), each in the frame of its held hand.
+        error: function of starts and ends, rows of th1, th2, w1, w2 (k, 4), each in the frame of
+            the hand that holds then.
     """
 
     name: str
@@ -124,12 +126,15 @@ def evaluate(
         run_ensemble(rows, full, hands, phases[None], stop, tolerance, times, finals, counts)
     else:
         run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
+    # Numbers of the phases at whose end the magnets switch, and of those with a torque.
     changing = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
-    switch_time, motor_time = np.full(k, np.nan), times[:, driven].sum(axis=1)
+    motor_time = times[:, driven].sum(axis=1)
+    switch_time = np.full(k, np.nan)
     if changing:
         switch_time = times[:, : changing[0] + 1].sum(axis=1)
-    final, travel = finals[:, :4], finals[:, 4:6] - full[:, 4:6]
+    final = finals[:, :4]  # th1, th2, w1, w2
+    travel = finals[:, 4:6] - full[:, 4:6]  # x, y
     error = gait.error(full[:, :4], final)
     return Evaluation(error, times, final, travel, switch_time, motor_time)
 
@@ -155,7 +160,8 @@ def full_starts(starts: Array) -> Array:
     """
     rows = np.atleast_2d(np.asarray(starts, dtype=float))
     full = np.zeros((len(rows), 8))
-    full[:, 2 if rows.shape[1] == 2 else 0 : 4] = rows
+    first = 2 if rows.shape[1] == 2 else 0  # rates alone begin with w1, at index 2
+    full[:, first:4] = rows
     return full
 
 

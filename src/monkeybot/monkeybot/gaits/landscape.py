@@ -9,8 +9,6 @@ BLOCK and MOST_GAITS may be tuned. LIMIT decides which starts count as missed, s
 pictures. The fields of Landscape stay, for they are names of arrays in saved files.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -81,6 +79,7 @@ class Landscape:
         """
         if not np.isfinite(self.error).any():
             raise AccordError("no start of this grid gets to the end of the gait: ask for more w2")
+        # The row of w1 and the column of w2.
         i, j = np.unravel_index(int(np.nanargmin(self.error)), self.error.shape)
         return np.array([self.w1[i], self.w2[j], self.error[i, j]])
 
@@ -91,12 +90,13 @@ class Landscape:
 
     @property
     def minima(self) -> Array:
-        """The points lower than their eight neighbours: rows w1, w2, error, lowest first (m, 3).
+        """The local minima: rows w1, w2, error of points lower than their neighbours (m, 3).
 
-        A neighbour that misses an event counts as higher. A point at the edge of the grid is not a
-        minimum, since the error beyond the edge is unknown.
+        The lowest comes first. A neighbour that misses an event counts as higher. A point at the
+        edge of the grid is not a minimum, since the error beyond the edge is unknown.
         """
         errors = np.where(np.isfinite(self.error), self.error, np.inf)
+        # Each inner point is compared with the grid shifted by one point, in eight directions.
         inner = errors[1:-1, 1:-1]
         n1, n2 = inner.shape
         neighbours = [errors[1 + i : 1 + i + n1, 1 + j : 1 + j + n2] for i, j in NEIGHBOURS]
@@ -141,8 +141,8 @@ def landscape(
             done(results.shape[1])
 
     results = run_pieces(_figures, calls, threads=True, done=report)
-    fields = np.concatenate(results, axis=1).reshape(3, len(w1), len(w2))
-    return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
+    grids = np.concatenate(results, axis=1).reshape(3, len(w1), len(w2))
+    return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *grids)
 
 
 def _figures(gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float) -> Array:

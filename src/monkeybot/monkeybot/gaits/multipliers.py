@@ -9,8 +9,6 @@ are integrated with a much tighter tolerance than usual.
 STEP and FINE may be tuned together: the error of the differences is about FINE / STEP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -75,13 +73,15 @@ def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Arra
     """
     shifts = np.array([-2.0, -1.0, 1.0, 2.0])
     weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12.0 * STEP)
+    # Each of the variables in turn, shifted four times: rows of 16 starts.
     starts = start + STEP * (np.eye(4)[:, None] * shifts[None, :, None]).reshape(-1, 4)
     final = evaluate(gait, parameters, starts, tolerance=FINE).final
     middle = evaluate(gait, parameters, start, tolerance=FINE).final[0]
-    final[:, :2] = wrap(final[:, :2] - middle[:2])
+    final[:, :2] = wrap(final[:, :2] - middle[:2])  # angles may have jumped by a full turn
     if not np.isfinite(final).all():
         failure = "beside its start the gait misses an event that it only grazes"
         raise AccordError(f"{failure}: its return map has no derivative there")
+    # Weighted over the shifts s: row d is a variable at the end, column m one at the start.
     return np.asarray(np.einsum("s,msd->dm", weights, final.reshape(4, 4, 4)))
 
 

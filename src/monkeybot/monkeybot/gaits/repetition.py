@@ -9,8 +9,6 @@ straight down again. The clock either starts again there, or runs on (figures 5 
 gait` prints them as JSON keys.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -25,7 +23,7 @@ from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 
-CLOCKS = ("reset", "pure")
+CLOCKS = ("reset", "pure")  # values of `clock` in `repeat`
 
 
 @dataclass(frozen=True)
@@ -83,25 +81,24 @@ def repeat(
         # Swing, change hands, motor; then coast until the held link hangs straight down.
         motion.advance(due - motion.time)
         motion.switch_to(other_hand(motion.mode))
-        height[i] = motion.hand_state[5]
+        height[i] = motion.hand_state[5]  # y of the hand that has gripped
         motion.advance(to_sample(motor, sample), torque)
         latest = to_sample((i + 1) * period + switch, sample) if clock == "pure" else LIMIT + due
-        if not motion.advance(latest - motion.time, until=VERTICAL):
-            if clock == "reset":
-                break
-        else:
+        if motion.advance(latest - motion.time, until=VERTICAL):
             error[i] = distance(start[:, :4], motion.hand_state[None, :4])[0]
             kinetic[i] = motion.energies[0]
+        elif clock == "reset":
+            break
         restart = next_sample(motion.time, sample) + to_sample(switch, sample)
         due = latest if clock == "pure" else restart
     return Repetition(error, kinetic, height)
 
 
 def to_sample(time: float, sample: float) -> float:
-    """Return a time rounded to a whole number of samples."""
+    """Return a time rounded to a whole number of samples [s]; `sample` as in `repeat`."""
     return round(time / sample) * sample if sample else time
 
 
 def next_sample(time: float, sample: float) -> float:
-    """Return the first sample at a time or after it."""
+    """Return the first sample at a time or after it, to round-off [s]; `sample` as in `repeat`."""
     return math.ceil(time / sample - 1e-9) * sample if sample else time

@@ -5,12 +5,10 @@ start. `refine` solves for a gait that repeats, by the method of Gauss and Newto
 small along a narrow valley in the plane of both rates; if the guess leads to nothing, `refine`
 starts again from other points along the valley.
 
-NEWTON_STEPS to SMALL may be tuned: larger values find gaits from worse guesses, and take longer.
-PERIODIC defines which gaits are called periodic, and stays. So do the fields of Minimum, for
-`accord monkeybot gait` prints them as JSON keys.
+NEWTON_STEPS to DIFFERENCE_STEP may be tuned: larger values find gaits from worse guesses, and take
+longer. PERIODIC defines which gaits are called periodic, and stays. So do the fields of Minimum,
+for `accord monkeybot gait` prints them as JSON keys.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -39,7 +37,8 @@ LONGEST_STEP = 0.15
 # rad/s: distances along the valley from the guess at which the method starts, the nearest first,
 # for guesses that are off by up to 1 rad/s. The four gaits are found from the first of them.
 ALONG_VALLEY = (0.0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8, 1.0, -1.0)
-SMALL = 1e-6  # rad/s: step of the central differences, the root of FINE; 1e-4 and 1e-8 do the same
+# rad/s: step of the central differences, the root of FINE; 1e-4 and 1e-8 do the same.
+DIFFERENCE_STEP = 1e-6
 # rad, rad/s: a gait whose residual is below this is called periodic: a thousand times the error of
 # the integrator, and far below what a motion shows
 PERIODIC = 1e-9
@@ -64,6 +63,7 @@ def minimise(
     """
 
     def error(x: Array) -> float:
+        """Return the error from rates x (2,) [rad/s], infinite if an event is missed."""
         value = float(evaluate(gait, parameters, x, tolerance=tolerance).error[0])
         return value if np.isfinite(value) else np.inf
 
@@ -107,14 +107,15 @@ def refine(
     guess = np.asarray(rates, dtype=float)
 
     def residual_at(x: Array) -> Array:
+        """Return what does not repeat from rates x (2,): th2 [rad], w1 and w2 [rad/s]."""
         final = evaluate(gait, parameters, x, tolerance=tolerance).final[0]
         return np.array([float(wrap(final[1])), *(final[2:] - x)])
 
-    slope = central_slope(residual_at, guess, SMALL)
+    slope = central_slope(residual_at, guess, DIFFERENCE_STEP)
     if not np.isfinite(slope).all():
         raise AccordError(missed(rates))
-    # The valley's direction is that in which the residual changes least.
-    valley = np.linalg.svd(slope)[2][1]
+    # The valley's direction is that in which the residual changes least, the last singular vector.
+    valley = np.linalg.svd(slope)[2][-1]
     nearest, least_residual = guess, math.inf
     for shift in ALONG_VALLEY:
         x, residual = _newton(residual_at, guess + shift * valley)
@@ -130,10 +131,11 @@ def refine(
 def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, float]:
     """Return the best point that Newton's steps reach from x, and the residual's norm there."""
     best_point, least_residual = x, math.inf
-    slope = partial(central_slope, residual_at, steps=SMALL)
+    slope = partial(central_slope, residual_at, steps=DIFFERENCE_STEP)
     # Steps may also increase the residual: steps that only decrease it stay in a local minimum.
-    for point, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
-        residual = float(np.linalg.norm(r))
+    steps = newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS)
+    for point, residuals in steps:
+        residual = float(np.linalg.norm(residuals))
         if least_residual < PERIODIC and not residual < least_residual:
             break
         if residual < least_residual:

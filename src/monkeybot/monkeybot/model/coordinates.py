@@ -16,8 +16,6 @@ plastic impact that brings gripping hands to rest in a physics engine.
 The order and signs of u, the modes and MAGNETS must stay: scenarios, bags and topics use them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
@@ -27,9 +25,9 @@ from roboaccord.contract import Array, RobotState
 MAGNET_A, MAGNET_B = "magnet_a", "magnet_b"
 MAGNETS = (MAGNET_A, MAGNET_B)
 RATES = [6, 7, 2, 3]  # indices in u of the rates of (y, z, th1, th2), the order of `mass_matrix`
-# Relative; a singular value below it counts as 0. Two hands on a straight arm constrain its length
-# twice, which leaves one at round-off, about 1e-16.
-RANK = 1e-12
+# Ratio to the largest singular value below which one counts as 0. Two hands on a straight arm
+# constrain its length twice, which leaves one at round-off, about 1e-16.
+RANK_TOLERANCE = 1e-12
 
 
 class Mode(IntEnum):
@@ -53,10 +51,10 @@ MOVING = (*SWINGS, Mode.FLIGHT)
 
 def mode_of(switches: Mapping[str, bool]) -> Mode:
     """Return the mode of the robot for the magnets that are on."""
-    a, b = switches[MAGNET_A], switches[MAGNET_B]
-    if a and b:
-        return Mode.FIXED
-    return Mode.SWING_A if a else Mode.SWING_B if b else Mode.FLIGHT
+    a_holds, b_holds = switches[MAGNET_A], switches[MAGNET_B]
+    if a_holds:
+        return Mode.FIXED if b_holds else Mode.SWING_A
+    return Mode.SWING_B if b_holds else Mode.FLIGHT
 
 
 def pack(state: RobotState) -> Array:
@@ -85,6 +83,8 @@ def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
 class Arm:
     """Compute position, velocity and impacts of hand B from the two angles.
 
+    For states in the frame of hand B, links and hands change places.
+
     Args:
         length_a, length_b: of the links [m].
     """
@@ -100,7 +100,8 @@ class Arm:
     def jacobian(self, u: Array) -> Array:
         """Return the Jacobian of `reach` with respect to (th1, th2) (2, 2) [m]."""
         s, c = self._sines(u)
-        by_a, by_b = (length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths))
+        # Derivatives of either link's vector by its own angle; th1 turns both links, th2 link B.
+        by_a, by_b = self._lengths[:, None] * np.column_stack([c, s])
         return np.column_stack([by_a + by_b, by_b])
 
     def centripetal(self, u: Array) -> Array:
@@ -130,7 +131,7 @@ class Arm:
         J = np.concatenate([rows[name] for name in held])
         response = np.linalg.solve(mass, J.T)
         # A pseudo-inverse, because J has dependent rows where both hands hold a straight arm.
-        impulse = -np.linalg.pinv(J @ response, RANK, hermitian=True) @ (J @ u[RATES])
+        impulse = -np.linalg.pinv(J @ response, RANK_TOLERANCE, hermitian=True) @ (J @ u[RATES])
         after = u.copy()
         after[RATES] += response @ impulse
         sizes = np.linalg.norm(impulse.reshape(-1, 2), axis=1)

@@ -11,8 +11,6 @@ each in its lane (column) of the arrays. ITERATIONS and PRECISION limit the sear
 be tuned.
 """
 
-from __future__ import annotations
-
 import math
 
 from roboaccord.numerics import kernel
@@ -32,9 +30,10 @@ def rise_time(work, event, row, lane, coefficients):
 
     Args:
         work: arrays of the lanes (`series.Workspace`).
-        event: first of the event's rows in the constants, with its factors (PHASE_EVENT or
-            STOP_EVENT).
-        row: first of its rows in the ends of the step, with its values and rates there.
+        event: first of the event's rows in the constants: its factors OF_A to OF_Q and its OFFSET
+            follow from PHASE_EVENT or STOP_EVENT on.
+        row: first of its rows in the ends of the step: its values and rates there, START_VALUE to
+            END_RATE, follow from PHASE_ENDS or STOP_ENDS on.
         lane: number of the lane, 0 to 7.
         coefficients: scratch (COUNT,).
     """
@@ -58,8 +57,9 @@ def rise_time(work, event, row, lane, coefficients):
     # trough.
     if not crosses:
         extremum = _sign_change(coefficients, True, low, high)
-        if (_polynomial(coefficients, False, extremum) < 0.0) == peaks:
-            return math.inf
+        is_negative = _polynomial(coefficients, False, extremum) < 0.0
+        if (peaks and is_negative) or (dips and not is_negative):
+            return math.inf  # it stays on its side of 0
         low, high = (low, extremum) if peaks else (extremum, high)
     return _sign_change(coefficients, False, low, high)
 
@@ -68,6 +68,7 @@ def rise_time(work, event, row, lane, coefficients):
 def _sign_change(coefficients, slope, low, high):
     """Return where a polynomial, or its derivative if `slope` is true, changes sign.
 
+    `low` and `high` are times [s] at which its signs differ, `coefficients` are ascending (COUNT,).
     By the Illinois method, regula falsi in which the value at an end that stays twice is halved.
     """
     at_low = _polynomial(coefficients, slope, low)

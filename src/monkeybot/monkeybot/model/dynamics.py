@@ -9,14 +9,14 @@ the robot flies, comes first:
     x, y      position of the first hand, to the right and up [m]; vx, vy is its velocity [m/s]
 
 While the first hand is held, x and y are constant. `p` is a `parameters.Row` with the same link
-first. The equations are those of the report's 3.1 to 3.3, corrected (docs/monkeybot.md): the centre
-of the first link is at y - r1 cos(th1), and the motor's torque acts on th2.
+first. M11, M12, M22 are the entries of the mass matrix for the two angles, and x1, x2, y1, y2 those
+that couple the position of the first hand with them. The equations are those of the report's 3.1 to
+3.3, corrected (docs/monkeybot.md): the centre of the first link is at y - r1 cos(th1), and the
+motor's torque acts on th2.
 
 Another law of friction must change in `friction` here and for the physics engines (JointFriction in
 simulators/engines.py).
 """
-
-from __future__ import annotations
 
 import math
 
@@ -31,7 +31,7 @@ from monkeybot.model.parameters import Row
 def friction(viscous, dry, speed, w):
     """Return the friction torque at a joint rate w: -viscous w - dry w / sqrt(w^2 + speed^2) [N m].
 
-    The second term is dry friction, smoothed at rates below `speed`.
+    The second term is dry friction, smoothed at rates below `speed` [rad/s].
     """
     if dry == 0.0:
         return -viscous * w
@@ -53,6 +53,7 @@ def coupling(p, th1, th12):
 
     `th12` is th1 + th2, the second link's angle from hanging straight down.
     """
+    # First moments of mass: of link 1 with link 2 at its end, and of link 2 [kg m].
     a, b = p.m1 * p.r1 + p.m2 * p.l1, p.m2 * p.r2
     x2, y2 = b * math.cos(th12), b * math.sin(th12)
     return a * math.cos(th1) + x2, x2, a * math.sin(th1) + y2, y2
@@ -75,6 +76,7 @@ def derivative(p, flight, torque, u, slopes, i):
     """
     th1, th2, w1, w2 = u[0], u[1], u[2], u[3]
     s1, s12, s2 = math.sin(th1), math.sin(th1 + th2), math.sin(th2)
+    # First moments of mass, as in `coupling`.
     a, b = p.m1 * p.r1 + p.m2 * p.l1, p.m2 * p.r2
     m11, m12, m22 = inertia(p, math.cos(th2))
     # Generalised forces f1, f2: centrifugal and Coriolis terms, torque and friction.
@@ -85,6 +87,7 @@ def derivative(p, flight, torque, u, slopes, i):
         # Eliminate the accelerations of the free hand: Schur complement of the mass matrix.
         x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
         m, w12 = p.m1 + p.m2, w1 + w2
+        # Masses times the centripetal accelerations relative to the hand, along x and y [N].
         hx = -(y1 - y2) * w1 * w1 - y2 * w12 * w12
         hy = (x1 - x2) * w1 * w1 + x2 * w12 * w12
         f1 += (x1 * hx + y1 * hy) / m
@@ -96,7 +99,7 @@ def derivative(p, flight, torque, u, slopes, i):
         f1 += friction(p.viscous_1, p.dry_1, p.dry_speed, w1)
         f1 -= p.gravity * (a * s1 + b * s12)
         f2 -= p.gravity * b * s12
-    # Angular accelerations by Cramer's rule.
+    # Angular accelerations a1, a2 by Cramer's rule.
     det = m11 * m22 - m12 * m12
     a1, a2 = (m22 * f1 - m12 * f2) / det, (m11 * f2 - m12 * f1) / det
     slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3] = w1, w2, a1, a2
@@ -113,6 +116,7 @@ def energies(p, u):
     m11, m12, m22 = inertia(p, math.cos(th2))
     x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
     m = p.m1 + p.m2
+    # v' M v / 2 of the rates v = (vx, vy, w1, w2), term by term.
     kinetic = 0.5 * (m11 * w1 * w1 + m22 * w2 * w2) + m12 * w1 * w2
     kinetic += 0.5 * m * (vx * vx + vy * vy)
     kinetic += vx * (x1 * w1 + x2 * w2) + vy * (y1 * w1 + y2 * w2)

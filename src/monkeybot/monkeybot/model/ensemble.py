@@ -1,18 +1,16 @@
 """Fast simulation of many gaits: eight motions side by side in the lanes of vectors.
 
 It computes the same as `hybrid.run_many`, many times faster, by the Taylor series of series.py.
-Each of eight lanes runs one motion, phase by phase. In a round all lanes take a step together
-(`series.take_step`), each as long as its own tolerance and phase allow. Then every lane is checked
-by itself: its phase goes on; or an event, the stop or the end of its time has ended the phase, and
-the next one begins; or the motion has missed its event. When the motion of a lane has ended, the
-lane gets the next start, until there are none.
+Each of eight lanes runs one motion, phase by phase; a phase is a piece of motion up to an event
+(hybrid.py). In a round all lanes take a step together (`series.take_step`), each as long as its own
+tolerance and phase allow. Then every lane is checked by itself: its phase goes on; or an event, the
+stop or the end of its time has ended the phase, and the next one begins; or the motion has missed
+its event. When the motion of a lane has ended, the lane gets the next start, until there are none.
 
 The series know neither friction nor flight, nor the event `level` for links of different lengths;
 `has_series` (gaits/gait.py) leaves such gaits to `hybrid.run_many`. A new event needs its factors
 in `_set_event`.
 """
-
-from __future__ import annotations
 
 import math
 from typing import NamedTuple
@@ -32,6 +30,15 @@ from monkeybot.model.simd import WIDTH
 
 ONGOING = 3  # the phase goes on after the step; what ends it are TIME, EVENT, STOP of `integrator`
 IDLE, BEGINS, RUNS = 0, 1, 2  # what a lane does: nothing; its next phase begins; it is in a phase
+
+
+class Results(NamedTuple):
+    """What `run_ensemble` fills for each of k motions, and describes."""
+
+    hands: Index
+    times: Array
+    finals: Array
+    counts: Index
 
 
 class LaneStates(NamedTuple):
@@ -78,19 +85,16 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
     ends = _rows(series.STEP_ROWS)
     work = Workspace(x, constants, ends)
     constants[series.MA] = constants[series.MB] = 1.0  # idle lanes step, too: mass matrix not 0
-    lanes = _idle_lanes()
+    lanes, results = _idle_lanes(), Results(hands, times, finals, counts)
     scratch = np.empty(series.COUNT)  # of `rise_time`
-    phases_differ = 1 if len(phases) > 1 else 0
     following = 0  # number of the next start that gets a lane
     while True:
-        following = _begin_motions(lanes, rows, starts, hands, times, following)
-        running = False
+        following = _begin_motions(lanes, rows, starts, results, following)
         for lane in range(WIDTH):
             if lanes.does[lane] == BEGINS:
-                phase = phases[phases_differ * lanes.start[lane], lanes.phase[lane]]
+                phase = _phase_of(lanes, lane, phases)
                 _begin_phase(rows[lanes.hand[lane]], phase, stop, lanes, lane, work)
-            running |= lanes.does[lane] == RUNS
-        if not running:
+        if (lanes.does == IDLE).all():
             return
         # All lanes take a step. The order is computed from the size of an array so that the
         # compiler does not unroll the loops over it.
@@ -98,11 +102,12 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
         for lane in range(WIDTH):
             if lanes.does[lane] == IDLE:
                 continue
-            phase = phases[phases_differ * lanes.start[lane], lanes.phase[lane]]
+            phase = _phase_of(lanes, lane, phases)
             size = ends[series.STEP_SIZE, lane]  # s
             is_last = size >= constants[series.REMAINING, lane]  # the step reaches the longest time
-            # What ends the phase in this step, if anything, and when. As a separate kernel this
-            # would cost 30 % of the time.
+            # What ends the phase in this step, if anything, and when [s after its start]: the first
+            # of event, stop and longest time, in this order where they coincide. As a separate
+            # kernel this would cost 30 % of the time.
             duration, reason = size, TIME if is_last else ONGOING
             at_once = lanes.elapsed[lane] == 0.0 and ends[series.PHASE_ENDS, lane] >= 0.0
             if phase[hybrid.KIND] == ENERGY and at_once:  # the impact took no energy to restore
@@ -119,26 +124,35 @@ def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, co
             has_missed = reason == TIME and phase[hybrid.TIMED] == 0.0
             is_stuck = not (is_last or size > SHORTEST_STEP)
             if has_missed or is_stuck or lanes.steps[lane] > MAX_STEPS:
-                start = lanes.start[lane]
-                counts[start], lanes.does[lane] = hybrid.MISSED, IDLE
-                finals[start] = np.nan
-                times[start] = np.nan
+                _abandon_motion(lanes, lane, results)
             elif reason == ONGOING:  # the next step starts where this one ended
                 for row in range(4):  # of the four series a, b, p and q
                     x[series.A + row * series.COUNT, lane] = ends[series.END_A + row, lane]
                 constants[series.REMAINING, lane] = phase[hybrid.DURATION] - lanes.elapsed[lane]
             else:
                 _state_at(x, lane, duration, lanes.state[lane])
-                is_over = _end_phase(lanes, lane, rows, phase[hybrid.THEN], reason == STOP, times)
-                if is_over:
-                    start = lanes.start[lane]
-                    finals[start], hands[start] = lanes.state[lane], lanes.hand[lane]
-                    counts[start] = lanes.phase[lane]
+                _end_phase(lanes, lane, rows, phase[hybrid.THEN], reason == STOP, results)
 
 
 @kernel
-def _end_phase(lanes, lane, rows, action, is_stopped, times):
-    """End the phase of a lane, and change hands; return whether the motion is over.
+def _phase_of(lanes, lane, phases):
+    """Return the phase (11,) that a lane is in; a single row of phases is that of all motions."""
+    return phases[min(lanes.start[lane], len(phases) - 1), lanes.phase[lane]]
+
+
+@kernel
+def _abandon_motion(lanes, lane, results):
+    """Note that the motion of a lane has missed its event, and make the lane idle."""
+    start = lanes.start[lane]
+    results.times[start] = np.nan
+    results.finals[start] = np.nan
+    results.counts[start] = hybrid.MISSED
+    lanes.does[lane] = IDLE
+
+
+@kernel
+def _end_phase(lanes, lane, rows, action, is_stopped, results):
+    """End the phase of a lane: change hands, and note the results if the motion is over.
 
     Args:
         lanes: states of the motions (`LaneStates`), the one of `lane` at the end of its phase.
@@ -146,17 +160,20 @@ def _end_phase(lanes, lane, rows, action, is_stopped, times):
         rows: parameters, as in `run_ensemble`.
         action: of the magnets, a number of `hybrid.Then`; any but NOTHING changes hands.
         is_stopped: whether the stop has ended the motion; then the magnets do not act.
-        times: as in `run_ensemble`; filled for the phase.
+        results: filled (`Results`).
     """
-    u = lanes.state[lane]
-    times[lanes.start[lane], lanes.phase[lane]] = lanes.elapsed[lane]
+    u, start = lanes.state[lane], lanes.start[lane]
+    results.times[start, lanes.phase[lane]] = lanes.elapsed[lane]
     lanes.phase[lane] += 1
     if not is_stopped and action != hybrid.NOTHING:
         lanes.hand[lane] = change_frame(rows, u, lanes.hand[lane], np.empty(8))
         impact(rows[lanes.hand[lane]], u)
-    is_over = is_stopped or lanes.phase[lane] == times.shape[1]
-    lanes.does[lane] = IDLE if is_over else BEGINS
-    return is_over
+    lanes.does[lane] = BEGINS
+    if is_stopped or lanes.phase[lane] == results.times.shape[1]:
+        results.finals[start] = u
+        results.hands[start] = lanes.hand[lane]
+        results.counts[start] = lanes.phase[lane]
+        lanes.does[lane] = IDLE
 
 
 @kernel
@@ -168,18 +185,19 @@ def _idle_lanes():
 
 
 @kernel
-def _begin_motions(lanes, rows, starts, hands, times, following):
+def _begin_motions(lanes, rows, starts, results, following):
     """Give the next starts to idle lanes; return the number of the start that follows.
 
-    The arguments are those of `run_ensemble`; the first `following` starts have had their lane.
+    `rows` and `starts` are those of `run_ensemble`; the first `following` starts have had their
+    lane.
     """
     for lane in range(WIDTH):
         if lanes.does[lane] == IDLE and following < len(starts):
             lanes.does[lane] = BEGINS
-            lanes.start[lane], lanes.hand[lane] = following, hands[following]
+            lanes.start[lane], lanes.hand[lane] = following, results.hands[following]
             lanes.phase[lane] = lanes.steps[lane] = 0
             lanes.state[lane] = starts[following]
-            times[following] = 0.0
+            results.times[following] = 0.0
             kinetic, potential = energies(rows[lanes.hand[lane]], lanes.state[lane])
             lanes.start_energy[lane] = kinetic + potential
             following += 1
@@ -199,6 +217,7 @@ def _begin_phase(p, phase, stop, lanes, lane, work):
         work: arrays that are filled (`series.Workspace`).
     """
     x, constants, u = work.x, work.constants, lanes.state[lane]
+    # The equations of series.py: masses A, B and C, and weights G1 and G2.
     first_moment = p.m1 * p.r1 + p.m2 * p.l1
     constants[series.MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
     constants[series.MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
@@ -253,7 +272,10 @@ def _set_event(constants, first, lane, event, surplus, torque, th2):
 
 @kernel
 def _state_at(x, lane, t, u):
-    """Fill angles and rates of u (8,) with a lane's state, t [s] after the start of its step."""
+    """Fill angles and rates of u (8,) with a lane's state, t [s] after the start of its step.
+
+    The series are those of a, b, p and q: the links' angles from hanging down, and their rates.
+    """
     a = b = p = q = 0.0
     for k in range(series.ORDER, -1, -1):
         a, b = a * t + x[series.A + k, lane], b * t + x[series.B + k, lane]

@@ -13,8 +13,6 @@ number beside ENERGY, its `value` and `rate`, and factors in ensemble.py if fast
 know it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -30,35 +28,47 @@ def direction(l1, l2, th1, th2):
     """Return the direction from the held hand to the free one, 0 for straight down [rad].
 
     It is continuous in th2, which an arctangent of the position would not be. For links of equal
-    length it is th1 + th2 / 2.
+    length it is th1 + th2 / 2. For others the longer link draws it towards itself: in the axes of
+    th1 + th2 / 2 it is that of (cos(th2 / 2), +-q sin(th2 / 2)), q = |l2 - l1| / (l1 + l2).
     """
     half = 0.5 * th2
     if l1 == l2:
         return th1 + half
-    k = (l2 - l1) / (l1 + l2)
-    s, c, q = math.sin(half), math.cos(half), abs(k)
-    turn = half + math.atan2((q - 1.0) * s * c, c * c + q * s * s)
-    return th1 + half + (turn if k > 0.0 else -turn)
+    ratio = (l2 - l1) / (l1 + l2)
+    s, c, q = math.sin(half), math.cos(half), abs(ratio)
+    # The angle of (c, q s): th2 / 2 plus an angle that stays within a quarter turn.
+    deviation = half + math.atan2((q - 1.0) * s * c, c * c + q * s * s)
+    return th1 + half + (deviation if ratio > 0.0 else -deviation)
 
 
 @kernel
-def value(p, event, base, u):
+def value(p, event, start_energy, u):
     """Return the value of an event in a state u (8,); the event happens when it rises through 0.
 
-    `base` is the energy to which an event of energy refers [J].
+    `start_energy` is the energy to which an event of energy refers [J].
     """
-    kind, th1, th2, w1, w2, above = event
+    kind, of_th1, of_th2, of_w1, of_w2, above = event
     if kind == LINEAR:
-        return th1 * u[0] + th2 * u[1] + w1 * u[2] + w2 * u[3] - above
+        return of_th1 * u[0] + of_th2 * u[1] + of_w1 * u[2] + of_w2 * u[3] - above
     if kind == LEVEL:
         return direction(p.l1, p.l2, u[0], u[1]) - 0.5 * math.pi - above
     kinetic, potential = energies(p, u)
-    return kinetic + potential - base - above
+    return kinetic + potential - start_energy - above
 
 
 @kernel
 def rate(p, flight, torque, event, u, slopes, i):
-    """Return the time derivative of an event's value; row i of `slopes` is that of the state."""
+    """Return the time derivative of an event's value.
+
+    Args:
+        p: parameters, the link of the first hand first (`parameters.Row`).
+        flight: whether the first hand is free.
+        torque: on th2 [N m].
+        event: tuple of 6.
+        u: state (8,).
+        slopes: derivatives of states (k, 8), of which row i is that of u.
+        i: number of the row.
+    """
     w1, w2, a1, a2 = slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3]
     kind, of_th1, of_th2, of_w1, of_w2, _ = event
     if kind == LINEAR:
@@ -92,7 +102,7 @@ def linear(
     w2: float = 0.0,
     above: float = 0.0,
 ) -> StateEvent:
-    """Return the event that th1 times its factor, and so on, sum up to more than `above`."""
+    """Return the event that the angles and rates, times these factors, sum up to above `above`."""
     return StateEvent(name, (LINEAR, th1, th2, w1, w2, above))
 
 

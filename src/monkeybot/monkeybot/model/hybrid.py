@@ -13,8 +13,6 @@ motions count as failed. A further action of the magnets needs a number beside G
 of Then, and a branch in `run` and Motion.end_phase.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -33,6 +31,7 @@ NOTHING, CHANGE, RELEASE, GRIP, GRIP_OTHER = range(5)  # actions of the magnets,
 # Columns of a phase as the kernels take it: its own five, then the six of its event (`events`).
 TORQUE, DURATION, TIMED, THEN, MAY_STOP = range(5)
 KIND, EVENT_TH1, EVENT_TH2, EVENT_W1, EVENT_W2, EVENT_ABOVE = range(5, 11)
+HAND, FLIES, IMPULSE_X, IMPULSE_Y = range(4)  # columns of the marks that `run` fills
 NEVER_ROW = NO_EVENT.row  # stands for the stop event in phases that do not allow it
 MISSED = -1  # returned instead of the number of phases: the motion missed an event, or failed
 
@@ -114,14 +113,14 @@ def run(rows, u, hand, flight, phases, stop, tolerance, work, times, states, mar
         times: filled with the duration of each phase (n,) [s].
         states: filled with the state after each phase and the magnets' action (n, 8).
         marks: filled with the hand that is then first, whether the robot then flies, and the
-            impulse in x and y on a hand that gripped (n, 4) [1, 1, N s, N s].
+            impulse in x and y on a hand that gripped (n, 4) [1, 1, N s, N s]; HAND to IMPULSE_Y.
 
     Returns:
         how many phases were run; MISSED for a motion that missed an event or failed.
     """
     kinetic, potential = energies(rows[hand], u)
     start_energy = kinetic + potential
-    # First step to try [s]: the error of the integrator is of fifth order in the step.
+    # First step h to try [s]: the error of the integrator is of fifth order in the step.
     h = min(0.05, 0.5 * tolerance**0.2)
     for i in range(phases.shape[0]):
         p, phase = rows[hand], phases[i]
@@ -138,17 +137,17 @@ def run(rows, u, hand, flight, phases, stop, tolerance, work, times, states, mar
             return MISSED
         # The magnets act, unless the stop event has ended the motion.
         times[i] = elapsed
-        marks[i, 2] = marks[i, 3] = 0.0
+        marks[i, IMPULSE_X] = marks[i, IMPULSE_Y] = 0.0
         if reason != STOP:
             if action == RELEASE:
                 flight = True
             elif action != NOTHING:
                 if action != GRIP:
                     hand = change_frame(rows, u, hand, work[0])
-                marks[i, 2], marks[i, 3] = impact(rows[hand], u)
+                marks[i, IMPULSE_X], marks[i, IMPULSE_Y] = impact(rows[hand], u)
                 flight = False
         states[i] = u
-        marks[i, 0], marks[i, 1] = hand, flight
+        marks[i, HAND], marks[i, FLIES] = hand, flight
         if reason == STOP:
             return i + 1
     return phases.shape[0]

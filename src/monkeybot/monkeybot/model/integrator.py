@@ -12,8 +12,6 @@ The coefficients are the book's (in roboaccord.numerics). The accuracy is the ca
 1e-8 for gaits, 1e-12 for the reference. MAX_STEPS may be raised.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -30,6 +28,7 @@ MAX_STEPS = 100_000
 # s: an integration that needs shorter steps has failed; it is a hundred times the round-off of a
 # time of 5 s, the longest phase
 SHORTEST_STEP = 1e-13
+ROUND_OFF = 1e-15  # s of time that remains, or a part of an event's change in a step: counts as 0
 FAILED, TIME, EVENT, STOP = -1, 0, 1, 2  # what ended an integration
 SCRATCH = 14  # rows of the work space, which `Step` shares out
 LAST_SLOPE = 6  # row of the slopes that belongs to the end of a step
@@ -37,6 +36,9 @@ LAST_SLOPE = 6  # row of the slopes that belongs to the end of a step
 ROOT_ITERATIONS = 60
 PEAK_ITERATIONS = 50  # of golden section: the interval shrinks to 0.618^50 = 3.5e-11 of a step
 NO_CROSSING = 2.0  # stands for the part of a step, 0 to 1, where no event happens in it
+# Largest correction of an event's time, in parts of the step; a larger one, as where the event's
+# value hardly changes, is left out.
+MAX_CORRECTION = 1e-3
 
 
 class System(NamedTuple):
@@ -99,7 +101,7 @@ def advance(system, u, duration, event, stop, h, tolerance, work):
     for _ in range(MAX_STEPS):
         # One step, not beyond the end; a step whose error is too large, or NaN, is tried shorter.
         remaining = duration - elapsed
-        if remaining <= 1e-15:
+        if remaining <= ROUND_OFF:
             return TIME, elapsed, h
         cut_short = h >= remaining
         step_size = remaining if cut_short else h
@@ -235,7 +237,7 @@ def _locate(system, event, high, step):
     for _ in range(ROOT_ITERATIONS):
         fraction = (low * value_high - high * value_low) / (value_high - value_low)
         value_between = _value_within(system, event, fraction, step)
-        if abs(value_between) < 1e-15 * scale:
+        if abs(value_between) < ROUND_OFF * scale:
             break
         if value_between > 0.0:
             high, value_high = fraction, value_between
@@ -262,7 +264,7 @@ def _finish(system, event, u, step_size, fraction, tolerance, step):
     _take_step(system, u, fraction * step_size, tolerance, step)
     speed = _rate(system, event, new, slopes, LAST_SLOPE)
     miss = _value(system, event, new)
-    shift = -miss / speed if abs(miss) < 1e-3 * abs(speed) * step_size else 0.0
+    shift = -miss / speed if abs(miss) < MAX_CORRECTION * abs(speed) * step_size else 0.0
     for i in range(_moving(system)):
         u[i] = new[i] + shift * slopes[LAST_SLOPE, i]
     return shift

@@ -8,8 +8,6 @@ uses it for every run, and scripts may use it as well.
 TOLERANCE, which scenarios set by `engine_options.reference.tolerance`, and FIRST_STEP may be tuned.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -25,10 +23,13 @@ from monkeybot.model.parameters import MonkeyBotParameters
 # step that is too long is repeated, and one that is too short is followed by ever longer ones.
 FIRST_STEP = 1e-3
 TOLERANCE = 1e-12  # of each step, relative and absolute: far below the errors of physics engines
+ANGLE_RATES, HAND_RATES = slice(2, 4), slice(6, 8)  # w1, w2 and vx, vy in a state
 
 
 class Motion:
     """Simulate the MonkeyBot step by step, and switch its magnets.
+
+    In the frame of a hand, the link of that hand comes first in the state (`dynamics`).
 
     Args:
         parameters: of the robot.
@@ -56,16 +57,17 @@ class Motion:
         self.parameters, self.mode, self.time = parameters, mode, time
         self.events: list[Event] = []
         self.impact_loss = 0.0
-        self._tolerance, self._next_step = tolerance, FIRST_STEP  # s: step to try next
+        self._tolerance = tolerance
+        self._next_step = FIRST_STEP  # step to try next [s]
         self._rows = parameters.rows  # parameters with hand A first, and with hand B first
         self._work = np.zeros((integrator.SCRATCH, 8))
-        # The state is stored in the frame of `hand` (8,).
-        self._u, self.hand = np.array(u, dtype=float), 0
+        self.hand = 0
+        self._u = np.array(u, dtype=float)  # the state in the frame of `hand` (8,)
         self._change_frame_to(1 if mode is Mode.SWING_B else 0)
         if mode is not Mode.FLIGHT:
-            self._u[6:] = 0.0
+            self._u[HAND_RATES] = 0.0
         if mode is Mode.FIXED:
-            self._u[2:4] = 0.0
+            self._u[ANGLE_RATES] = 0.0
 
     @property
     def hand_state(self) -> Array:
@@ -90,9 +92,9 @@ class Motion:
     @property
     def friction_power(self) -> float:
         """The power that joint friction dissipates [W]: at the elbow, and at a held hand."""
-        p, power = self._rows[self.hand], 0.0
-        _, _, w1, w2 = self._u[:4]
-        power -= dynamics.friction(p.viscous_2, p.dry_2, p.dry_speed, w2) * w2
+        p = self._rows[self.hand]
+        w1, w2 = self._u[ANGLE_RATES]
+        power = -dynamics.friction(p.viscous_2, p.dry_2, p.dry_speed, w2) * w2
         if self.mode in SWINGS:
             power -= dynamics.friction(p.viscous_1, p.dry_1, p.dry_speed, w1) * w1
         return float(power)
@@ -114,8 +116,8 @@ class Motion:
         if self.mode is Mode.FIXED:
             self.time += duration
             return False
-        p, flight = self._rows[self.hand], self.mode is Mode.FLIGHT
-        system = integrator.System(p, flight, torque, start_energy=0.0)
+        flight = self.mode is Mode.FLIGHT
+        system = integrator.System(self._rows[self.hand], flight, torque, start_energy=0.0)
         step, tolerance = self._next_step, self._tolerance
         reason, elapsed, self._next_step = integrator.advance(
             system, self._u, duration, until.row, NO_EVENT.row, step, tolerance, self._work
@@ -139,9 +141,9 @@ class Motion:
         Returns:
             the impulse on every hand that grips, by magnet [N s].
         """
-        old_mode = self.mode
-        gripping = [n for n in MAGNETS if mode.switches[n] and not old_mode.switches[n]]
-        releasing = [n for n in MAGNETS if old_mode.switches[n] and not mode.switches[n]]
+        before, after = self.mode.switches, mode.switches  # which magnets are on, by name
+        gripping = [name for name in MAGNETS if after[name] and not before[name]]
+        releasing = [name for name in MAGNETS if before[name] and not after[name]]
         if mode is not Mode.FLIGHT:
             self._change_frame_to(1 if mode is Mode.SWING_B else 0)
         impulses = dict.fromkeys(gripping, 0.0)
@@ -153,7 +155,7 @@ class Motion:
         self.impact_loss += energy_before - self.energies[0]
         self.mode = mode
         self.events += [Event(self.time, "magnet_off", name) for name in releasing]
-        self.events += [Event(self.time, "magnet_on", n, impulses[n]) for n in gripping]
+        self.events += [Event(self.time, "magnet_on", name, impulses[name]) for name in gripping]
         return impulses
 
     def lock_elbow(self, rotor: float) -> None:
@@ -162,7 +164,8 @@ class Motion:
 
     def set_state(self, u: Array) -> None:
         """Replace the state by one in the frame of hand A (8,), after a change from outside."""
-        hand, self.hand, self._u = self.hand, 0, np.array(u)
+        hand = self.hand
+        self.hand, self._u = 0, np.array(u)
         self._change_frame_to(hand)
 
     def end_phase(self, then: Then) -> None:
@@ -184,7 +187,7 @@ class Motion:
         p = self.parameters
         mass = dynamics.mass_matrix(self._rows[0], self._u)
         _, impulses = Arm(p.length_a, p.length_b).grip(self._u, mass, MAGNETS)
-        self._u[2:4] = self._u[6:] = 0.0
+        self._u[ANGLE_RATES] = self._u[HAND_RATES] = 0.0
         return impulses
 
     def _change_frame_to(self, hand: int) -> None:

@@ -1,15 +1,14 @@
 """Physical parameters of the MonkeyBot, which config/parameters.yaml declares.
 
-`MonkeyBotParameters` has the robot's parameters by link A and B. `Row` has the same numbers for the
-kernels, ordered by the link that is held and the other one.
+`MonkeyBotParameters` has the robot's parameters by link A and B; its base class fills the fields
+from the file. `Row` has the same numbers for the kernels, ordered by the link that is held and the
+other one.
 
 Each value in config/parameters.yaml names its source. Masses, lengths and inertia are those of the
 robot gibbot and of the report, and stay, as does the friction of 0; values marked "assumed" may be
 changed. A new parameter for kernels needs an entry there, in the docstring below, in Row and in
 `row`.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
@@ -66,7 +65,7 @@ class MonkeyBotParameters(Parameters):
 
     def check(self) -> None:
         """Refuse values that make no robot."""
-        of_links = (f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+        of_links = ("mass_a", "mass_b", "inertia_a", "inertia_b", "length_a", "length_b")
         names = (*of_links, "effort_limit", "friction_speed")
         check_positive({name: getattr(self, name) for name in names})
         for link in "ab":

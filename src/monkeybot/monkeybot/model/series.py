@@ -16,14 +16,12 @@ their rows follow below in capitals; the same name in small letters is the value
 ORDER and SAFETY may be tuned: they trade accuracy against speed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
-from monkeybot.model.simd import fma, larger, load, root, sine_cosine, size, smaller, store
+from monkeybot.model.simd import fma, larger, load, magnitude, sine_cosine, smaller, sqrt, store
 
 # Of the series. The order at which a step costs least is 1 - ln(tolerance) / 2 (Jorba and Zou): 16
 # at 1e-13, 10 at 1e-8. A power of 2, so that the 16th root in `take_step` is four square roots.
@@ -75,7 +73,7 @@ def take_step(work, order, tolerance):
         work: arrays of the lanes (`Workspace`); coefficients 0 of angles and rates are the states
             at the start. The other coefficients and the ends are filled.
         order: ORDER, as a number that the compiler does not know.
-        tolerance: of the step, relative and absolute.
+        tolerance: of the step, relative and magnitude.
     """
     x, constants, ends = work
     inverse = _fill_order_zero(x, constants)
@@ -84,10 +82,11 @@ def take_step(work, order, tolerance):
         _fill_squares(x, constants, k)
         _fill_accelerations(x, constants, inverse, k)
     # Length of the step h: the last term, c_16 h^16, is as large as the tolerance.
-    worst = 0.0 * inverse
+    worst = 0.0 * inverse  # zeros in all lanes
     for first in (A, B, P, Q):
-        worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
-    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(constants, REMAINING))
+        worst = larger(magnitude(load(x, first + ORDER)) / (1.0 + magnitude(load(x, first))), worst)
+    sixteenth_root = sqrt(sqrt(sqrt(sqrt(tolerance / worst))))
+    h = smaller(SAFETY * sixteenth_root, load(constants, REMAINING))
     # State at its end by Horner's scheme, and the derivatives dp, dq of the rates.
     a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
     dp = dq = 0.0 * h

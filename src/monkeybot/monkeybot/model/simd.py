@@ -7,15 +7,15 @@ other vectors or with single floats, which are copied to all eight lanes.
 
 How: `Lanes` is a type for numba, represented in the compiled code by LLVM's <8 x double>. Each
 operation is an intrinsic, a function whose machine-level code (LLVM's intermediate representation,
-IR) is written by Python code while a kernel is compiled. `_elementwise` makes an intrinsic of a
-function that emits the IR, and `_overload_operator` connects the operators with intrinsics.
+IR) is written by Python code while a kernel is compiled. To numba an intrinsic is a function of the
+types of its arguments, here `load`, `store` or `define`; it returns the signature of the operation,
+and a function `generate`, which numba then calls to append the IR. `_elementwise` makes an
+intrinsic of a function that emits the IR, and `_overload_operator` does so for an operator.
 
 Every lane is rounded like a single float, `fma` once for product and sum, and no sum is reordered:
 so results do not depend on the width of the processor's vectors. That must stay, for hashes of
 results depend on it. Importing this module imports numba.
 """
-
-from __future__ import annotations
 
 import inspect
 import math
@@ -36,7 +36,7 @@ from roboaccord.numerics import kernel
 # Lanes of a vector; `ensemble` runs as many motions side by side: the doubles in 512 bits, the
 # widest registers of x86-64. Elsewhere a vector takes two or four registers.
 WIDTH = 8
-HALF_TURN, REST = 3.141592653589793, 1.2246467991473532e-16  # their sum is pi to 33 digits
+PI_HIGH, PI_LOW = 3.141592653589793, 1.2246467991473532e-16  # their sum is pi to 33 digits
 # Taylor coefficients of sin(r) / r and cos(r) in r^2: enough for 1e-16 at |r| <= pi / 2.
 SINE = tuple((-1.0) ** i / math.factorial(2 * i + 1) for i in range(11))
 COSINE = tuple((-1.0) ** i / math.factorial(2 * i) for i in range(12))
@@ -93,10 +93,12 @@ def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
-        pairs = zip(signature.args, arguments, strict=True)
+        """Append the operation on the arguments, each as a vector."""
+        pairs = zip(signature.args, arguments, strict=True)  # of type and value
         return emit(builder, *(_copied_to_lanes(context, builder, *pair) for pair in pairs))
 
     def define(_: BaseContext, *operands: types.Type) -> Typed:
+        """Return what numba asks for: a vector follows from any operands."""
         return lanes(*operands), generate
 
     parameters = [inspect.Parameter(x, inspect.Parameter.POSITIONAL_ONLY) for x in "_xyz"]
@@ -109,6 +111,7 @@ def _llvm(name: str) -> Emit:
     """Return a function that emits a call of LLVM's own function `name` for vectors."""
 
     def emit(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
+        """Append a call of the function, which takes and returns vectors."""
         kind = ir.FunctionType(VECTOR, [VECTOR] * len(values))
         full = f"llvm.{name}.v{WIDTH}f64"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, full), values)
@@ -126,19 +129,14 @@ def _emit_smaller(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
     return builder.select(builder.fcmp_ordered("<", x, y), x, y)
 
 
-# By lane: fma is x y + z rounded once, size the absolute value, root the square root, and nearest
-# the nearest whole number.
+# By lane: fma is x y + z rounded once, nearest the nearest whole number.
 fma = _elementwise("fma", 3, _llvm("fma"))
 larger = _elementwise("larger", 2, _emit_larger)
 smaller = _elementwise("smaller", 2, _emit_smaller)
-size = _elementwise("size", 1, _llvm("fabs"))
-root = _elementwise("root", 1, _llvm("sqrt"))
+magnitude = _elementwise("magnitude", 1, _llvm("fabs"))
+sqrt = _elementwise("sqrt", 1, _llvm("sqrt"))
 nearest = _elementwise("nearest", 1, _llvm("rint"))
-_add = _elementwise("add", 2, lambda builder, x, y: builder.fadd(x, y))
-_subtract = _elementwise("subtract", 2, lambda builder, x, y: builder.fsub(x, y))
-_multiply = _elementwise("multiply", 2, lambda builder, x, y: builder.fmul(x, y))
-_divide = _elementwise("divide", 2, lambda builder, x, y: builder.fdiv(x, y))
-_negate = _elementwise("negate", 1, lambda builder, x: builder.fneg(x))
+_negate = _elementwise("negate", 1, ir.IRBuilder.fneg)
 
 
 def _row_address(
@@ -163,6 +161,7 @@ def load(_: BaseContext, rows: types.Type, i: types.Type) -> Typed:
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
+        """Append the instruction that loads the row."""
         return builder.load(_row_address(context, builder, signature, *arguments), align=8)
 
     return lanes(rows, i), generate
@@ -175,6 +174,7 @@ def store(_: BaseContext, rows: types.Type, i: types.Type, x: types.Type) -> Typ
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> ir.Value:
+        """Append the instruction that stores a vector, or a number copied to all lanes."""
         rows, i, x = arguments
         x = _copied_to_lanes(context, builder, signature.args[2], x)
         builder.store(x, _row_address(context, builder, signature, rows, i), align=8)
@@ -183,24 +183,27 @@ def store(_: BaseContext, rows: types.Type, i: types.Type, x: types.Type) -> Typ
     return types.void(rows, i, x), generate
 
 
-def _overload_operator(operation: Operation, run: Intrinsic) -> None:
-    """Make a Python operator call an intrinsic in kernels where either operand is a vector."""
+def _overload_operator(operation: Operation, emit: Emit) -> None:
+    """Make a Python operator work by lane in kernels where either operand is a vector."""
+    run = _elementwise(operation.__name__, 2, emit)
 
     @overload(operation, strict=False)  # type: ignore[untyped-decorator]
-    def of_two(x: types.Type, y: types.Type) -> Operation | None:
+    def choose(x: types.Type, y: types.Type) -> Operation | None:
+        """Return the call for operands of these types; None leaves them to numba."""
         if Lanes in (type(x), type(y)):
             return lambda x, y: run(x, y)
         return None
 
 
-_overload_operator(operator.add, _add)
-_overload_operator(operator.sub, _subtract)
-_overload_operator(operator.mul, _multiply)
-_overload_operator(operator.truediv, _divide)
+_overload_operator(operator.add, ir.IRBuilder.fadd)
+_overload_operator(operator.sub, ir.IRBuilder.fsub)
+_overload_operator(operator.mul, ir.IRBuilder.fmul)
+_overload_operator(operator.truediv, ir.IRBuilder.fdiv)
 
 
 @overload(operator.neg, strict=False)  # type: ignore[untyped-decorator]
 def _negative(x: types.Type) -> Callable[[Intrinsic], Intrinsic] | None:
+    """Make the sign - call an intrinsic in kernels where its operand is a vector."""
     return (lambda x: _negate(x)) if isinstance(x, Lanes) else None
 
 
@@ -213,10 +216,10 @@ def sine_cosine(x):
     """
     # Subtract the nearest multiple of pi, in two parts so that no digit is lost: |r| <= pi / 2.
     half_turns = nearest(x * (1.0 / math.pi))
-    r = fma(half_turns, -REST, fma(half_turns, -HALF_TURN, x))
+    r = fma(half_turns, -PI_LOW, fma(half_turns, -PI_HIGH, x))
     # Both change their sign with every half turn: -1 for an odd number of them.
     quarter = 0.5 * half_turns
-    sign = 1.0 - 4.0 * size(quarter - nearest(quarter))
+    sign = 1.0 - 4.0 * magnitude(quarter - nearest(quarter))
     # Taylor series in r^2, by Horner's scheme.
     square = r * r
     s, c = fma(square, SINE[10], SINE[9]), fma(square, COSINE[11], COSINE[10])

@@ -4,13 +4,13 @@ A mode is the set of hands that the magnets hold. In the model of a swing the he
 to the world, so that it stays exactly where it gripped; a constraint that an engine adds to a free
 body would let it drift. In flight the base is free. When the magnets change, the state is moved to
 the model of the new mode. A hand that grips comes to rest by a plastic impact, which is computed
-here with the engine's own mass matrix (`Arm.grip` in model/coordinates.py).
+here with the engine's own mass matrix (`Arm.grip` in model/coordinates.py). In between, the state
+is u = (th1, th2, w1, w2, y, z, vy, vz) in the plane of the wall: the angles of link A and of the
+elbow, and hand A.
 
 HINGES and PLANE must agree with the joints of the URDF. A new mode needs a member of Mode, a model
 in `model_of` and a branch in `_to_plane`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
@@ -62,8 +62,7 @@ class EngineMonkeyBot(Simulator):
     channels = losses.CHANNELS
 
     def __init__(self, setup: Setup, engine: Engine) -> None:
-        models = ((mode, model_of(setup, mode)) for mode in MOVING)
-        self._models = {mode: engines.simulate_model(model, engine) for mode, model in models}
+        self._models = {m: engines.simulate_model(model_of(setup, m), engine) for m in MOVING}
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
         step, faults, hinges = setup.scenario.physics_step, setup.faults, setup.tree.hinges
@@ -73,8 +72,9 @@ class EngineMonkeyBot(Simulator):
         self._restitution = flight.restitution or 0.0
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._rotor = 0.0  # inertia added at the elbow, large while it is locked [kg m^2]
-        # State in the plane (8,), and position of the held hand there (2,) [m].
-        self._mode, self._plane_state, self._held_place = Mode.FLIGHT, np.zeros(8), np.zeros(2)
+        self._mode = Mode.FLIGHT
+        self._plane_state = np.zeros(8)  # u, the state in the plane of the wall
+        self._held_place = np.zeros(2)  # position of the held hand in that plane [m]
         self.reset(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -82,9 +82,11 @@ class EngineMonkeyBot(Simulator):
         self._enter(mode_of(state.switches), pack(state))
 
     def _place(self, state: RobotState) -> None:
+        """Move to a state in the present mode."""
         self._enter(self._mode, pack(state))
 
     def _read(self) -> RobotState:
+        """Return the present state of the workspace."""
         return unpack(self._plane_state, time=self._time, effort=self._effort, mode=self._mode)
 
     def _advance(self, command: Command, duration: float) -> None:
@@ -98,16 +100,23 @@ class EngineMonkeyBot(Simulator):
                 self._losses.add(channel, energy)
 
     def meter(self) -> None:
+        """Start to measure losses, in the models as well."""
         super().meter()
         for model in self._models.values():
             model.meter()
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock the elbow by a large inertia, or release it."""
         self._rotor = LOCK_INERTIA if locked else 0.0
         for model in self._models.values():
             model.lock(len(model.joints) - 1, locked)  # the elbow is the last joint
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
+        """Return the accelerations of link A's frame and of the elbow; magnets hold.
+
+        The model of a swing has the acceleration of the hinge. On hand B it is that of link B, from
+        which those of link A and of hand A, its origin, follow.
+        """
         u, mode = pack(state), mode_of(state.switches)
         if mode is Mode.FIXED:
             return Acceleration(np.zeros(6), np.zeros(1))
@@ -116,15 +125,15 @@ class EngineMonkeyBot(Simulator):
             return model.acceleration(state, effort)
         hinged = model.acceleration(_hinged(mode, u), np.array([0.0, *effort]))
         assert hinged  # an engine is dynamic
-        acceleration = hinged.joints
-        base = np.zeros(6)
+        hinge, elbow = hinged.joints
+        base = np.zeros(6)  # along x, y, z [m/s^2], and about them [rad/s^2]
         if mode is Mode.SWING_A:
-            base[3] = acceleration[0]
+            base[3] = hinge
         else:
-            base[3] = acceleration[0] - acceleration[1]
-            angles = np.array([base[3], acceleration[1]])
+            base[3] = hinge - elbow
+            angles = np.array([base[3], elbow])
             base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.centripetal(u)
-        return Acceleration(base, acceleration[1:])
+        return Acceleration(base, hinged.joints[1:])
 
     def parts(self) -> Sequence[engines.EngineSimulator]:
         """Return the engine's simulators of all modes."""

@@ -7,9 +7,6 @@ A scenario may set `tolerance` (engine_options.reference). Physics engines are j
 simulator, so it must not be tuned towards one of them.
 """
 
-from __future__ import annotations
-
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,9 +18,9 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference, losses
 
 from monkeybot.model import dynamics, hybrid
-from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import Arm, Mode, mode_of, pack, unpack
 from monkeybot.model.motion import TOLERANCE, Motion, frictionless
-from monkeybot.model.parameters import MonkeyBotParameters, Row
+from monkeybot.model.parameters import MonkeyBotParameters
 
 
 @dataclass(frozen=True)
@@ -72,9 +69,11 @@ class MonkeyBotReference(Reference):
         self._motion = Motion(self.parameters, u, mode, time=state.time, tolerance=tolerance)
 
     def _place(self, state: RobotState) -> None:
+        """Move to a state in the present mode."""
         self._motion.set_state(pack(state))
 
     def _read(self) -> RobotState:
+        """Return the present state of the workspace."""
         motion = self._motion
         return unpack(motion.u, time=self._time, effort=self._effort, mode=motion.mode)
 
@@ -89,15 +88,22 @@ class MonkeyBotReference(Reference):
         if self._metered:
             self._losses.add(losses.DAMPING, 0.5 * duration * (power + motion.friction_power))
             self._losses.add(losses.IMPACTS, motion.impact_loss)
-        motion.impact_loss, motion.time = 0.0, self._time
+        motion.impact_loss = 0.0
+        motion.time = self._time
         self._events += motion.events
         motion.events.clear()
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock the elbow by a large inertia, or release it."""
         self._rotor = LOCK_INERTIA if locked else 0.0
         self._motion.lock_elbow(self._rotor)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations of link A's frame and of the elbow, without friction.
+
+        The equations are in the frame of the held hand. If that is hand B, its link B comes first,
+        and the accelerations of link A and of hand A, its origin, follow from theirs.
+        """
         mode, u = mode_of(state.switches), pack(state)
         if mode is Mode.FIXED:
             return Acceleration(np.zeros(6), np.zeros(1))
@@ -110,22 +116,11 @@ class MonkeyBotReference(Reference):
         dynamics.derivative(p, mode is Mode.FLIGHT, torque, u, slopes, 0)
         _, _, a1, a2, _, _, ay, az = slopes[0]
         if held_b:
-            ay, az = _free_hand(p, u, a1, a2)
-            a1, a2 = a1 + a2, -a2
+            arm = Arm(p.l1, p.l2)  # from the held hand B to hand A
+            ay, az = arm.jacobian(u) @ np.array([a1, a2]) + arm.centripetal(u)
+            a1, a2 = a1 + a2, -a2  # of link A, and of the elbow as a joint of the URDF
         return Acceleration(np.array([0.0, ay, az, a1, 0.0, 0.0]), np.array([a2]))
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
         return {"base_link": self.parameters.mass_a, "arm_b_link": self.parameters.mass_b}
-
-
-def _free_hand(p: Row, u: Array, a1: float, a2: float) -> tuple[float, float]:
-    """Return the acceleration of the free hand, to the right and up [m/s^2].
-
-    `a1` and `a2` are the accelerations of th1 and th2 [rad/s^2].
-    """
-    w1, w12, a12 = u[2], u[2] + u[3], a1 + a2
-    s1, c1, s12, c12 = math.sin(u[0]), math.cos(u[0]), math.sin(u[0] + u[1]), math.cos(u[0] + u[1])
-    right = p.l1 * (c1 * a1 - s1 * w1 * w1) + p.l2 * (c12 * a12 - s12 * w12 * w12)
-    up = p.l1 * (s1 * a1 + c1 * w1 * w1) + p.l2 * (s12 * a12 + c12 * w12 * w12)
-    return right, up

@@ -20,7 +20,7 @@ import numpy as np
 from roboaccord import report
 from roboaccord.contract import Array
 
-from monkeybot.gaits.gait import evaluate, horizontal
+from monkeybot.gaits.gait import evaluate, full_starts, horizontal
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -42,7 +42,7 @@ STAGE_CAPTIONS = (
     "4  torque, until the\nenergy is restored",
     "5  end: both\nhang straight",
 )
-DRIVEN_STAGE = 3  # index of the stage at whose end the motor is marked
+DRIVEN_STAGE = 3  # index of the stage that begins with the change of hands; its motor is marked
 LABEL_BOX = {"facecolor": report.PAGE, "edgecolor": "none", "pad": 1.5}  # behind a label on a line
 # Matplotlib's style of a dimension line, with bars at both ends
 BAR_ENDS = "|-|,widthA=.25,widthB=.25"
@@ -61,7 +61,10 @@ class Stage(NamedTuple):
 
 
 def skeleton(parameters: MonkeyBotParameters, u: Array) -> Array:
-    """Return the positions of hand A, elbow and hand B (3, 2) [m] for a state from hand A (8,)."""
+    """Return the positions of hand A, elbow and hand B (3, 2) [m] for a state from hand A (8,).
+
+    The state is (th1, th2, w1, w2, y, z, vy, vz), of which angles and position count.
+    """
     angles = np.array([u[0], u[0] + u[1]])
     lengths = np.array([parameters.length_a, parameters.length_b])
     links = lengths[:, None] * np.column_stack([np.sin(angles), -np.cos(angles)])
@@ -70,14 +73,17 @@ def skeleton(parameters: MonkeyBotParameters, u: Array) -> Array:
 
 def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
     """Write figure 1 as SVG: the two links with their coordinates and parameters."""
-    p, (th1, th2) = parameters, POSE
-    hand_a, elbow, hand_b = skeleton(p, np.array([th1, th2, 0, 0, 0, 0, 0, 0], dtype=float))
+    p = parameters
+    th1, th2 = POSE
+    hand_a, elbow, hand_b = skeleton(p, np.array([th1, th2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     centre_a = hand_a + p.centre_a / p.length_a * (elbow - hand_a)
     centre_b = elbow + p.centre_b / p.length_b * (hand_b - elbow)
     inertias = (
         f"link A: m1 = {p.mass_a:g} kg, I1 = {p.inertia_a:.3g} kg m^2\n"
         f"link B: m2 = {p.mass_b:g} kg, I2 = {p.inertia_b:.3g} kg m^2"
     )
+    # Radii of arcs and offsets of dimensions in m, offsets of labels in points, and places of texts
+    # as fractions of the axes: all by eye, so that nothing overlaps.
     with report.picture(path, (7.5, 5.2)) as axes:
         draw_links(axes, np.array([hand_a, elbow, hand_b]), held=0)
         for centre, colour in ((centre_a, LINK_A), (centre_b, LINK_B)):
@@ -125,11 +131,13 @@ def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list
     The first one is the start, a single pose.
     """
     swing, motor, coast = evaluate(horizontal(torque), parameters, rates).times[0]
-    motion = Motion(parameters, np.array([0.0, 0.0, *rates, 0.0, 0.0, 0.0, 0.0]))
+    motion = Motion(parameters, full_starts(rates)[0])
     gait_stages = [Stage(skeleton(parameters, motion.u)[None], 0)]
-    # The swing is drawn as two stages, at whose end the hands change.
-    for duration, push in ((0.5 * swing, 0.0), (0.5 * swing, 0.0), (motor, torque), (coast, 0.0)):
-        if len(gait_stages) == 3:
+    # Duration [s] and torque [N m] of each stage; the swing is drawn as two stages.
+    half_swing = (0.5 * swing, 0.0)
+    pieces = (half_swing, half_swing, (motor, torque), (coast, 0.0))
+    for number, (duration, push) in enumerate(pieces, 1):
+        if number == DRIVEN_STAGE:
             motion.switch_to(Mode.SWING_B)
         poses = [skeleton(parameters, motion.u)]
         for _ in range(PATH_POINTS):
@@ -163,12 +171,14 @@ def _draw_angle(axes: Axes, at: Array, start: float, turn: float, radius: float,
         radius: of its arc [m].
         name: its label.
     """
-    directions = start + np.linspace(0.0, turn, 30)
+    directions = start + np.linspace(0.0, turn, 30)  # from the vertex to the points of the arc
     arc = at + radius * np.column_stack([np.cos(directions), np.sin(directions)])
     ray = np.array([at, at + 1.25 * radius * np.array([np.cos(start), np.sin(start)])])
     axes.plot(*ray.T, color=report.SOFT, lw=1.0, ls="--")
+    # The head of the arrow takes the place of the last two chords.
     axes.plot(*arc[:-2].T, color=report.RED, lw=1.2)
     report.pointer(axes, arc[-3], arc[-1], report.RED)
+    # The name is 5 cm outside of the middle of the arc.
     middle = at + (radius + 0.05) * np.array([np.cos(directions[15]), np.sin(directions[15])])
     axes.text(middle[0], middle[1], name, color=report.RED, ha="center", va="center")
 
@@ -182,10 +192,10 @@ def _draw_dimension(axes: Axes, start: Array, end: Array, offset: float, text: s
     axes.annotate("", tuple(end + shift), tuple(start + shift), arrowprops=style)
     x, y = 0.5 * (start + end) + shift
     if length < MIN_LABELLED_LENGTH:
-        x, y = np.array([x, y]) + 0.3 * shift
+        x, y = np.array([x, y]) + 0.3 * shift  # beside the line
         axes.text(x, y, text, ha="left", va="center")
         return
-    turn = np.degrees(np.arctan(line[1] / line[0]))
+    turn = np.degrees(np.arctan(line[1] / line[0]))  # along the line, never upside down
     axes.text(x, y, text, rotation=turn, ha="center", va="center", bbox=LABEL_BOX)
 
 

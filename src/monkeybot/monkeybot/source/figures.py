@@ -4,12 +4,11 @@
 repetitions of the two gaits that the report calls minima (5 to 8), each of which is a Curve in
 PLOTS. It also repeats the report's two searches (sampled.py).
 
-FIRST, SECOND, the times of FIRST, and GUESSES are the report's and stay. The times of SECOND are
-those at which our repetition of its search stops. RANGES follow from the report's text, since the
-axes of its figures are lost with the scan. The names of files and columns stay.
+FIRST_MINIMUM, SECOND_MINIMUM, the times of FIRST_MINIMUM, and GUESSES are the report's and stay.
+The times of SECOND_MINIMUM are those at which our repetition of its search stops. RANGES follow
+from the report's text, since the axes of its figures are lost with the scan. The names of files and
+columns stay.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,10 +29,11 @@ from monkeybot.source.diagrams import write_model, write_stages
 from monkeybot.source.landscapes import write_map, write_surface
 from monkeybot.source.sampled import SampledGait, fminsearch, sampled_gait
 
-FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: rates that the report calls minima
-# Times of the change of hands and of the motor [s]: as printed in the report, and where the second
-# `fminsearch` stops.
-TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
+# rad/s: rates at which the error has a minimum, as the report says
+FIRST_MINIMUM, SECOND_MINIMUM = (0.902, 10.935), (0.768, 11.094)
+# Times of the change of hands and of the motor [s], by these rates: as printed in the report, and
+# where the second `fminsearch` stops.
+TIMES = {FIRST_MINIMUM: (0.428, 0.025), SECOND_MINIMUM: (0.425, 0.033)}
 PACKAGES = "roboaccord-monkeybot", "numba"  # software whose versions are saved with the data
 STEPS = 20  # number of gaits in a repetition; the report sees them decay from about the 10th
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: rates at which the report's searches began
@@ -74,10 +74,10 @@ class Curve:
 
 
 PLOTS = (
-    Curve("figure_5", FIRST, "error", "error", True),
-    Curve("figure_6", FIRST, "kinetic_energy", "kinetic energy at the vertical [J]"),
-    Curve("figure_7", FIRST, "height", "height of the hand that grips [m]"),
-    Curve("figure_8", SECOND, "error", "error", True),
+    Curve("figure_5", FIRST_MINIMUM, "error", "error", True),
+    Curve("figure_6", FIRST_MINIMUM, "kinetic_energy", "kinetic energy at the vertical [J]"),
+    Curve("figure_7", FIRST_MINIMUM, "height", "height of the hand that grips [m]"),
+    Curve("figure_8", SECOND_MINIMUM, "error", "error", True),
 )
 
 Done = Callable[[int], None]  # called after each block of a landscape with its number of gaits
@@ -115,27 +115,21 @@ def draw_all(
         folder: for the files.
         done: called after each block of a landscape with its number of gaits.
     """
-    evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles
-    files = write_diagrams(parameters, torque, folder)
+    evaluate(horizontal(torque), parameters, np.array(FIRST_MINIMUM))  # compiles the kernels
+    files = [folder / "figure_1.svg", folder / "figure_2.svg"]
+    write_model(parameters, files[0])
+    write_stages(parameters, np.array(FIRST_MINIMUM), torque, files[1])
     maps, landscapes = write_landscapes(parameters, torque, count, folder, done)
     files += [*maps, *write_repetitions(parameters, torque, folder)]
-    guesses = map(np.array, GUESSES)
+    guesses = [np.array(guess) for guess in GUESSES]
     return FigureData(
         torque=torque,
         lowest={name: grid.minimum for name, grid in landscapes.items()},
         searches=[ReportSearch(guess, fminsearch(parameters, guess, torque)) for guess in guesses],
-        printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
+        printed=[sampled_gait(parameters, np.array(rates), torque) for rates in TIMES],
         files=sorted(files, key=_figure_number),
         versions=made_with(*PACKAGES),
     )
-
-
-def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
-    """Write figures 1 and 2: the model, and the stages of the first gait."""
-    files = [folder / "figure_1.svg", folder / "figure_2.svg"]
-    write_model(parameters, files[0])
-    write_stages(parameters, np.array(FIRST), torque, files[1])
-    return files
 
 
 def write_landscapes(
@@ -150,12 +144,13 @@ def write_landscapes(
     files, landscapes = [], {}
     for name, (range_1, range_2) in RANGES.items():
         w1, w2 = np.linspace(*range_1, count), np.linspace(*range_2, count)
-        grid = landscapes[name] = landscape(gait, parameters, w1, w2, done=done)
+        grid = landscape(gait, parameters, w1, w2, done=done)
+        landscapes[name] = grid
         data, picture, marks = folder / f"{name}.npz", folder / f"{name}.svg", None
         save_map(grid.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         if name == "figure_3_4":
             surface, picture = folder / "figure_3.svg", folder / "figure_4.svg"
-            marks = np.array([FIRST, SECOND])
+            marks = np.array([FIRST_MINIMUM, SECOND_MINIMUM])
             write_surface(grid, surface)
             files.append(surface)
         write_map(grid, picture, marks)
@@ -166,13 +161,10 @@ def write_landscapes(
 def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
     """Write figures 5 to 8 with their data, and return the files."""
     files = []
-    for name, rates in (("figure_5_7", FIRST), ("figure_8", SECOND)):
-        runs = {
-            clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
-            for clock in CLOCKS
-        }
-        times = TIMES[rates]
-        runs["sampled"] = repeat(parameters, np.array(rates), torque, steps=STEPS, times=times)
+    for name, rates in (("figure_5_7", FIRST_MINIMUM), ("figure_8", SECOND_MINIMUM)):
+        start, times = np.array(rates), TIMES[rates]
+        runs = {c: repeat(parameters, start, torque, steps=STEPS, clock=c) for c in CLOCKS}
+        runs["sampled"] = repeat(parameters, start, torque, steps=STEPS, times=times)
         files.append(folder / f"{name}.csv")
         write_table(runs, files[-1])
         for plot in PLOTS:
@@ -184,12 +176,13 @@ def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Pa
 
 def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:
     """Write a figure over gaits as SVG, a curve for each kind of repetition."""
+    has_gaps = False
     with report.picture(path) as axes:
         for clock, run in runs.items():
             colour, words = CURVES[clock]
             values = getattr(run, plot.quantity)
+            has_gaps |= bool(np.isnan(values).any())
             axes.plot(np.arange(1, STEPS + 1), values, color=colour, marker="o", label=words)
-        has_gaps = any(np.isnan(getattr(run, plot.quantity)).any() for run in runs.values())
         xlabel = "gait (a gap: it never hung straight down)" if has_gaps else "gait"
         axes.set(xlabel=xlabel, ylabel=plot.title, yscale="log" if plot.log else "linear")
         axes.set_xticks(range(0, STEPS + 1, 2))

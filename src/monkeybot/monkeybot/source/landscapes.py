@@ -7,8 +7,6 @@ square root of the error, cut off at CUT as in the report. `accord monkeybot lan
 same pictures. MARKED, MAX_CELLS, MARK_LIFT and the styles of marks may be changed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from roboaccord.contract import Array
 from monkeybot.gaits.landscape import Landscape
 
 CUT = 5.0  # largest height that is drawn, as in the report
-HEIGHT = "root of the error"
+HEIGHT = "root of the error"  # label of the heights
 TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 # Largest number of marked minima, the lowest first; a slanting valley has many, for on a grid each
 # row has one of its own. By eye: more marks hide the map.
@@ -40,7 +38,7 @@ MARK_LIFT = 0.05  # height of marks above the surface, so that they stay visible
 
 
 def root_of_error(field: Landscape) -> Array:
-    """Return the square root of the error, at most `CUT` (n1, n2); NaN where a start misses."""
+    """Return the square root of the error, at most `CUT` (n1, n2); NaN where an event is missed."""
     return np.asarray(np.minimum(np.sqrt(field.error), CUT))
 
 
@@ -54,7 +52,7 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
     """
     with report.picture(path, report.SQUARE) as axes:
         report.heat_map(axes, field.w1, field.w2, np.sqrt(field.error), HEIGHT, cut=CUT)
-        axes.plot(*field.minima[:MARKED, :2].T, **MINIMA_STYLE)
+        axes.plot(*field.minima[:MARKED, :2].T, **MINIMA_STYLE)  # their w1 and w2
         if marks is not None:
             axes.plot(*marks.T, **PRINTED_STYLE)
         axes.plot(*field.lowest[:2], **LOWEST_STYLE)

@@ -5,11 +5,9 @@ stopped and the gait ended at the first sample after the event, up to 1 ms late.
 function of the rates then has steps everywhere, and a simplex stops on one of them: these points
 are the report's minima.
 
-SAMPLE, MATLAB and SPREAD are those of the report's search, and stay. A better search belongs in
-gaits/search.py.
+SAMPLE, MATLAB_TOLERANCE and SIMPLEX_SPREAD are those of the report's search, and stay. A better
+search belongs in gaits/search.py.
 """
-
-from __future__ import annotations
 
 import math
 from dataclasses import dataclass
@@ -28,14 +26,21 @@ from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 
 SAMPLE = 1e-3  # s: period of the report's controller
-MATLAB = 1e-4  # default TolX and TolFun of MATLAB's fminsearch
-SPREAD = 1.05  # its first simplex has each rate larger by 5 % in turn
-TOLERANCE = 1e-9  # of the integrator: far below MATLAB, at which the search stops
+MATLAB_TOLERANCE = 1e-4  # default TolX and TolFun of MATLAB's fminsearch
+SIMPLEX_SPREAD = 1.05  # its first simplex has each rate larger by 5 % in turn
+TOLERANCE = 1e-9  # of the integrator: far below MATLAB_TOLERANCE, at which the search stops
 
 
 @dataclass(frozen=True)
 class SampledGait:
-    """A gait whose events act at samples: rates (2,) [rad/s], error, and times [s]."""
+    """A gait whose events act at samples.
+
+    Args:
+        rates: of th1 and th2 at the start (2,).
+        error: `distance` of the end from the start; infinite if an event was missed.
+        switch_time: until the hands change.
+        motor_time: how long the motor is on.
+    """
 
     rates: Annotated[Array, Quantity("rad/s", form=".4f")]
     error: Annotated[float, Quantity("rad^2, rad^2/s^2", form=".3g")]
@@ -52,31 +57,32 @@ def sampled_gait(
     """
     start = full_starts(rates)
     motion = Motion(parameters, start[0], tolerance=TOLERANCE)
-    energy = sum(motion.energies)
+    start_energy = sum(motion.energies)
     missed = SampledGait(np.asarray(rates), math.inf, math.nan, math.nan)
     if not motion.advance(LIMIT, until=level()):
         return missed
     motion.advance(next_sample(motion.time, sample) - motion.time)
-    switch = motion.time
+    switch_time = motion.time
     motion.switch_to(other_hand(motion.mode))
-    while sum(motion.energies) < energy:
+    while sum(motion.energies) < start_energy:
         motion.advance(sample, torque)
-        if motion.time - switch > LIMIT:
+        if motion.time - switch_time > LIMIT:
             return missed
-    motor = motion.time - switch
+    motor_time = motion.time - switch_time
     if not motion.advance(LIMIT, until=VERTICAL):
         return missed
     motion.advance(next_sample(motion.time, sample) - motion.time)
     error = float(distance(start[:, :4], motion.hand_state[None, :4])[0])
-    return SampledGait(np.asarray(rates), error, switch, motor)
+    return SampledGait(np.asarray(rates), error, switch_time, motor_time)
 
 
 def fminsearch(parameters: MonkeyBotParameters, rates: Array, torque: float) -> SampledGait:
     """Minimise the error as the report did, by the simplex of MATLAB's fminsearch."""
     first = np.array([rates, rates, rates], dtype=float)
-    first[1, 0] *= SPREAD
-    first[2, 1] *= SPREAD
-    options = {"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400}
+    first[1, 0] *= SIMPLEX_SPREAD
+    first[2, 1] *= SIMPLEX_SPREAD
+    tolerances = dict.fromkeys(("xatol", "fatol"), MATLAB_TOLERANCE)
+    options = tolerances | {"initial_simplex": first, "maxiter": 400}
 
     def error(x: Array) -> float:
         """Return the error of the gait that starts with rates x (2,) [rad/s]."""

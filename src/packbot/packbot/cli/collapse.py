@@ -1,4 +1,4 @@
-"""`accord packbot collapse`: the report's experiment.
+"""`accord packbot collapse`: the experiment of the source report (GRRC Technical Report 2010-02).
 
 The command simulates a fall of the arm without torque, and with --perturb further falls of arms
 with randomly drawn parameters. The experiment itself is in source/collapse.py.
@@ -25,7 +25,13 @@ Duration = Annotated[Seconds, Option(metavar="S", help="Duration of the fall.")]
 ArmCount = Annotated[int, Option(metavar="N", min=0, help=PERTURB_HELP)]
 
 
-@by_option("perturb", "seed cluster", "", "engine contact duration set")
+# Options that are taken with --perturb alone, and with or without it; --cluster is in_pieces' own.
+@by_option(
+    "perturb",
+    options_with="seed cluster",
+    options_without="",
+    options_always="engine contact duration set",
+)
 @cli.in_pieces()
 def collapse_command(
     engine: cli.Engine = "reference",
@@ -65,6 +71,6 @@ def collapse_command(
             # What --set sets comes last, so that no draw changes it.
             calls = [([*draw, *(changes or ())], engine, contact, duration) for draw in drawn]
             draws = run_pieces(collapse.run_draw, calls, done=lambda draw: bar.advance(task))
-            result = replace(result, perturbed=collapse.Drawn.of(draws, seed))
+            result = replace(result, perturbed=collapse.DrawnFigures.of(draws, seed))
     used = cli.used_by(setup, "physics_step") | ({} if perturb else {"perturb": None})
     return cli.Result(result, used=used)

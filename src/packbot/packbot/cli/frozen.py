@@ -48,12 +48,15 @@ class Reduced:
     """DH tables of the arm with one link less, and the inertia of the merged link.
 
     Args:
-        joint, angle: the frozen joint, and the angle at which it is frozen [rad].
+        joint: name of the frozen joint.
+        angle: angle at which it is frozen [rad].
         links: names of the two links that become one.
         knots: number of angles between which the inertia is interpolated.
-        tables: DH tables of the chains to camera and hand, without the frozen joint.
-        exact, interpolated: inertia of the merged link, as a sum of bodies and as in the report.
-        error, largest: error of the interpolation at the angle, and over the range of the joint.
+        tables: DH tables of the chains `camera` and `hand`, without the frozen joint.
+        exact: inertia of the merged link, as a sum of bodies.
+        interpolated: the same as in the report, by interpolation.
+        error: error of the interpolation at the angle.
+        largest: largest error of the interpolation over the range of the joint.
         files: picture and table of the error over the range of the joint.
     """
 
@@ -72,7 +75,7 @@ class Reduced:
 def frozen_at(
     setup: Setup, joint: str, angle: float, knots: int, folder: Path | None, force: bool
 ) -> cli.Result:
-    """Return the arm with a frozen joint, and draw the interpolation's error.
+    """Return the arm with a frozen joint as a result, and draw the interpolation's error.
 
     Args:
         setup: robot and scenario.
@@ -88,37 +91,44 @@ def frozen_at(
     low, high = merged.limits
     if not low <= angle <= high:
         raise AccordError(f"--angle {angle:g}: the range of {joint} is {low:g} to {high:g} rad")
-    (centre,), (inertia,) = merged.errors(np.array([angle]), knots)
+    centre_errors, inertia_errors = merged.errors(np.array([angle]), knots)
     with cli.results(folder, f"packbot_reduced_{joint}", force=force) as out_folder:
         files, largest = _write_errors(merged, joint, knots, out_folder)
     chains = {"camera": camera_table(p), "hand": hand_table(p)}
     tables = {key: reduce_table(chain, {joint: angle}) for key, chain in chains.items()}
-    exact, interpolated = merged.exact(angle), merged.interpolated(angle, knots)
     reduced = Reduced(
         joint=joint,
         angle=angle,
         links=merged.names,
         knots=knots,
         tables=tables,
-        exact=exact,
-        interpolated=interpolated,
-        error=InterpolationError(centre, inertia),
+        exact=merged.exact(angle),
+        interpolated=merged.interpolated(angle, knots),
+        error=InterpolationError(centre_errors[0], inertia_errors[0]),
         largest=largest,
         files=files,
     )
+    return _with_tables(reduced)
+
+
+def _with_tables(reduced: Reduced) -> cli.Result:
+    """Return the result with its tables: both chains, the merged inertia, and its error."""
+    lines = [*cli.tables_of(reduced.tables["camera"].rows, title="camera")]
+    lines += cli.tables_of(reduced.tables["hand"].rows, title="hand")
+    # Inertia: a row for each entry, with the exact and the interpolated value.
+    exact, interpolated = reduced.exact, reduced.interpolated
     rows = dict[str, tuple[float, float]]()
     for i, axis in enumerate(AXES):
         rows[f"centre {axis} [m]"] = exact.centre[i], interpolated.centre[i]
     for i, k in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):  # a symmetric matrix
         rows[f"I{AXES[i]}{AXES[k]} [kg m^2]"] = exact.inertia[i, k], interpolated.inertia[i, k]
+    columns = "", "exact", f"of {reduced.knots} knots"
     title = f"{' and '.join(reduced.links)} as one link, {exact.mass:.4g} kg"
-    lines = [*cli.tables_of(tables["camera"].rows, title="camera")]
-    lines += cli.tables_of(tables["hand"].rows, title="hand")
-    columns = "", "exact", f"of {knots} knots"
     lines.append(cli.grid_of(columns, rows, Quantity("", form=".6f"), title))
-    errors = {f"at {angle:g} rad": reduced.error, "at most": largest}
+    # Error of the interpolation.
+    errors = {f"at {reduced.angle:g} rad": reduced.error, "at most": reduced.largest}
     lines += cli.tables_of([*errors.values()], title="the interpolation is off by", labels=errors)
-    return cli.Result(reduced, [*lines, cli.file_line(files)])
+    return cli.Result(reduced, [*lines, cli.file_line(reduced.files)])
 
 
 def _write_errors(

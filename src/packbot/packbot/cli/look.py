@@ -33,6 +33,7 @@ from packbot.planning.sight import Sight
 
 MOST_ROWS = 10  # number of pairs of hulls in the table, of 126, so that it fits a terminal
 POSES = "named poses"  # the mode without arguments
+# Names of the options that each mode takes; others are refused.
 MODES = {
     "with --distances": "distances name q scenario set",
     "with --sight": "sight name q scenario set width view-deg",
@@ -53,7 +54,10 @@ SHAPES_HELP = "Make the package's meshes of config/shapes.yaml."
 
 
 def _modes(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the mode that the arguments choose, as a list of one."""
+    """Return the mode that the arguments choose, as a list of one.
+
+    That of an option, "with --NAME", is chosen if its argument NAME is given; the first one counts.
+    """
     chosen = (mode for mode in MODES if arguments.get(mode.rpartition("--")[2]))
     return [next(chosen, "with NAME or --q" if arguments["name"] else POSES)]
 

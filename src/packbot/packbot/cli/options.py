@@ -32,7 +32,7 @@ def joint_values(words: str, option: str) -> Array:
     """
     parts = words.replace(",", " ").split()
     if any("=" in part for part in parts):
-        pairs = [part.partition("=")[::2] for part in parts]
+        pairs = [part.partition("=")[::2] for part in parts]  # name and value, without the "="
         for name, _ in pairs:
             check_known(f"{option}: unknown joint ", name, JOINTS)
             if [other for other, _ in pairs].count(name) > 1:

@@ -19,7 +19,7 @@ from roboaccord.contract import Array, Metres, Quantity, Ratio, Seconds, by_opti
 from typer import Option
 
 from packbot.cli.options import Pitch, ScenarioName, Target, point
-from packbot.controllers.trial import LONGEST, clear_start, run_reach
+from packbot.controllers.trial import MAX_DURATION, clear_start, run_reach
 from packbot.model.parameters import JOINTS, pose
 from packbot.planning.inverse import check_reach
 from packbot.planning.reaching import MARGIN, Goal
@@ -37,7 +37,13 @@ Speed = Annotated[Ratio, Option(min=0.01, max=1.0, help="Fraction of the speed l
 SAMPLES = 200
 
 
-@by_option("to", "", "target pitch", "from scenario margin speed seed set")
+# Options that are taken without --to alone, and with or without it.
+@by_option(
+    "to",
+    options_with="",
+    options_without="target pitch",
+    options_always="from scenario margin speed seed set",
+)
 @cli.gathers("--target")
 def plan_command(
     to: Annotated[str, Option(metavar="NAME", help="Pose to go to.")] = "",
@@ -121,10 +127,11 @@ def reach_command(
     """
     check_known("unknown controller ", controller, CONTROLLERS)
     keys = [*(changes or []), f"seed={seed}"]
-    setup, aim = cli.load_setup("packbot", scenario, keys, faults, endless=True), point(target)
+    aim = point(target)
+    setup = cli.load_setup("packbot", scenario, keys, faults, endless=True)
     check_reach(setup.parameters, aim)
     setup = clear_start(setup)
     with cli.progress() as bar:
-        watch = cli.ProgressObserver(bar, f"reach in {engine}", LONGEST)
+        watch = cli.ProgressObserver(bar, f"reach in {engine}", MAX_DURATION)
         reach = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
     return cli.Result(reach, used=cli.used_by(setup, "control_period", "physics_step"))

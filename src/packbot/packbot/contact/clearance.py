@@ -6,15 +6,14 @@ depth of overlap. If two hulls nearly touch, coal's normal can be wrong; it is t
 replaced by a separating axis. Which pairs of links are measured is decided in laws.py, by
 config/packbot.srdf.
 
-TOLERANCE and CLOSE follow from measurements of coal: larger ones let wrong normals through.
+TOLERANCE and NEAR_TOUCHING follow from measurements of coal: larger ones let wrong normals through.
 test_packbot_clearance compares with an exact method.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from typing import NamedTuple
 
 import coal
 import numpy as np
@@ -31,12 +30,10 @@ from packbot.model.arm import Arm
 # 1e-10, some larger gaps are, too.
 TOLERANCE = 1e-8
 # m; the normal of a smaller gap is checked: 1 of 70 is wrong within 1e-7 m, none above 1e-6 m.
-CLOSE = 1e-5
-_min_distance = attrgetter("min_distance")
+NEAR_TOUCHING = 1e-5
 
 
-@dataclass(frozen=True)
-class Witness:
+class Witness(NamedTuple):
     """Witness points of pairs of hulls: where they are closest, or penetrate deepest.
 
     Args:
@@ -94,9 +91,10 @@ class Clearance:
         owners = [solid.parentJoint for solid in self._geometry.geometryObjects]
         self.owners = np.array(owners, dtype=np.int64)
         self._moved_side = moved_sides(model, self.owners, self.pairs)
-        a, b = corner_reaches(model, self._geometry, self.hulls)[self.pairs.T]
-        side = self._moved_side
-        self.reaches = np.where(side > 0.0, b, np.where(side < 0.0, a, 0.0))
+        # Of the hull of each pair that the joint moves alone.
+        reach_a, reach_b = corner_reaches(model, self._geometry, self.hulls)[self.pairs.T]
+        is_a, is_b = self._moved_side < 0.0, self._moved_side > 0.0
+        self.reaches = np.where(is_b, reach_b, np.where(is_a, reach_a, 0.0))
         self._measured = distance_data(self._geometry)
         self._results = list(self._measured.distanceResults)  # which each query overwrites
         # Distances as measured last [m], and the angles at which that was [rad].
@@ -137,7 +135,7 @@ class Clearance:
         """Return the signed distances of all pairs (p,) [m] at the angles q (7,) [rad]."""
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured, q)
         pin.computeDistances(self._geometry, self._measured)
-        return np.fromiter(map(_min_distance, self._results), float, len(self._results))
+        return np.array([result.min_distance for result in self._results])
 
     def near(self, q: Array, reach: float) -> Index:
         """Return the indices of the pairs closer than `reach` [m] (k,), ascending.
@@ -160,28 +158,24 @@ class Clearance:
         i = int(distances.argmin())
         return i, float(distances[i])
 
-    def depth(self, q: Array) -> float:
-        """Return the largest penetration depth of all pairs [m], 0 if none overlap."""
-        return max(0.0, -self.closest(q)[1])
-
     def witness(self, q: Array, pairs: Sequence[int] | Index) -> Witness:
         """Return distances, witness points, normals and gradients of pairs at angles q (7,)."""
         pin.computeJointJacobians(self.model, self._data, q)
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured)
         index = np.asarray(pairs, dtype=np.int64)
         rows = np.array([self._measure(i) for i in index.tolist()]).reshape(-1, 13)
+        distances, on_a, on_b, normals = rows[:, 0], rows[:, 1:4], rows[:, 4:7], rows[:, 7:10]
         wrenches = rows[:, 7:]  # (n, p x n), which times a twist is the rate along n
-        on_a, on_b, normals = rows[:, 1:4], rows[:, 4:7], wrenches[:, :3]
         jacobian = (wrenches @ self._data.J) * self._moved_side[index]
-        return Witness(index, rows[:, 0], on_a, on_b, normals, jacobian)
+        return Witness(index, distances, on_a, on_b, normals, jacobian)
 
     def contact_points(self, q: Array, pairs: Sequence[int] | Index) -> list[ContactPoint]:
         """Return where pairs are closest, as contact points with the unknown force given as 0."""
         w = self.witness(q, pairs)
         rows = zip(w.pairs.tolist(), w.distances.tolist(), w.on_a, w.on_b, w.normals, strict=True)
         return [
-            ContactPoint(self.pair_links(pair), 0.5 * (a + b), normal, 0.0, -distance)
-            for pair, distance, a, b, normal in rows
+            ContactPoint(self.pair_links(pair), 0.5 * (on_a + on_b), normal, 0.0, -distance)
+            for pair, distance, on_a, on_b, normal in rows
         ]
 
     def touches(self, q: Array, margin: float = 0.0) -> bool:
@@ -199,7 +193,7 @@ class Clearance:
         """
         measured = pin.computeDistance(self._geometry, self._measured, i)
         distance, n = measured.min_distance, measured.normal
-        if not abs(distance) > CLOSE:
+        if not abs(distance) > NEAR_TOUCHING:
             n = self._checked_normal(i, n)
         on_a, on_b = measured.getNearestPoint1().tolist(), measured.getNearestPoint2().tolist()
         (ax, ay, az), (x, y, z) = on_a, n.tolist()
@@ -217,7 +211,7 @@ class Clearance:
             for hull in self.pairs[i].tolist()
         )
         overlap = (a.vertices @ normal).max() - (b.vertices @ normal).min()
-        if overlap < 2.0 * CLOSE:
+        if overlap < 2.0 * NEAR_TOUCHING:
             return normal
         return least_overlap(a, b)[1]
 

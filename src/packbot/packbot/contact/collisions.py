@@ -16,10 +16,9 @@ test_packbot_hulls tests which obstacles are refused.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from roboaccord import description
@@ -30,15 +29,15 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.solids import Hull, box_corners
 
-DENT = 1e-6  # m; a surface may lie that deep inside its convex hull: STL files have seven digits
+# m; a surface may lie that deep inside its convex hull: STL files have seven digits
+MAX_DENT = 1e-6
 Fixtures = tuple[Fixture | MeshFixture, ...]
 # Box whose top is the ground, so wide and deep that nothing gets to its edge or falls through.
 GROUND_SIZE, GROUND_CENTRE = np.array([20.0, 20.0, 1.0]), np.array([0.0, 0.0, -0.5])  # m
 GROUND = Fixture(name="ground", size=GROUND_SIZE, position=GROUND_CENTRE)
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """Convex hull of one collision element of a link, in the frame of the link."""
 
     name: str
@@ -58,7 +57,7 @@ def read_collisions(urdf: str) -> list[Shape]:
     return shapes
 
 
-def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
+def drawn_obstacles(setup: Setup) -> list[tuple[Array, Faces]]:
     """Return the obstacles for drawing, without the ground.
 
     Returns:
@@ -110,7 +109,7 @@ def make_environment(
 def _box(name: str, entry: Mapping[str, Json]) -> Fixture | MeshFixture:
     """Return the obstacle of an entry of `boxes`; a turned box becomes a hull."""
     key = f"terrain.boxes.{name}"
-    size, position, rpy = _vectors(entry, key, "size", "size", "position", "rpy")
+    size, position, rpy = _vectors(entry, key, ("size", "position", "rpy"), required="size")
     if not np.all(size > 0.0):
         raise AccordError(f"{key}.size: three positive lengths [m] are needed")
     if not rpy.any():
@@ -121,7 +120,7 @@ def _box(name: str, entry: Mapping[str, Json]) -> Fixture | MeshFixture:
 def _hull(name: str, entry: Mapping[str, Json]) -> MeshFixture:
     """Return the obstacle of an entry of `hulls`."""
     key = f"terrain.hulls.{name}"
-    position, rpy = _vectors(entry, key, "file", "position", "rpy")
+    position, rpy = _vectors(entry, key, ("position", "rpy"), required="file")
     path = description.share("packbot") / "meshes" / str(entry["file"])
     hull = read_hull(path if path.is_file() else Path(str(entry["file"])))
     return _placed_hull(name, hull, position, rpy)
@@ -133,14 +132,14 @@ def _placed_hull(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixt
     return MeshFixture(name=name, vertices=turned, faces=hull.faces, position=position, convex=True)
 
 
-def _vectors(entry: Any, key: str, required: str, *names: str) -> list[Array]:
+def _vectors(entry: Any, key: str, names: Sequence[str], *, required: str) -> list[Array]:
     """Return the vectors (3,) of the fields `names` of an obstacle's entry.
 
     Args:
         entry: mapping of the fields of the obstacle, as read from the scenario.
         key: of the entry in the scenario, for messages.
-        required: field that must be given; it is a vector only if it is one of `names`, too.
         names: fields to return; a field that is not given is 0.
+        required: field that must be given.
     """
     if not isinstance(entry, Mapping) or required not in entry:
         raise AccordError(f"{key}.{required} is missing")
@@ -168,7 +167,7 @@ def read_hull(path: Path) -> Hull:
     points, faces = description.read_mesh(path)
     hull = Hull.around(points, path.name)
     dent = _largest_depth(points[faces].mean(axis=1), hull)
-    if dent > DENT:
+    if dent > MAX_DENT:
         raise AccordError(f"{path.name} is not convex: a face lies {1e3 * dent:.3g} mm inside")
     return hull
 

@@ -14,8 +14,8 @@ Features are integer arrays (m, 6). A row is (kind, hull a, part of a, hull b, p
 The gap of a pair of hulls is its distance less its margin [m]; that of a limit is an angle [rad].
 
 test_packbot_reference compares distances with those of coal, and Jacobians with finite differences.
-Columns and kinds must stay, because gaps.py and friction.py read them. ROOM may be raised for
-hulls with more corners.
+Columns and kinds must stay, because gaps.py and friction.py read them. MAX_PAIR_FEATURES may be
+raised for hulls with more corners.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ PARALLEL = 1e-6
 LOOK_AHEAD = 1e-6
 # Times at which `measure` evaluates Jacobians, in units of LOOK_AHEAD from now.
 PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
-ROOM = 400  # bound of the features of a pair; faces of 12 corners have 24, and 12 x 12 of edges
+# Bound of the features of a pair: faces of 12 corners have 24 of vertices, and 12 x 12 of edges
+MAX_PAIR_FEATURES = 400
 
 
 class HullModel(NamedTuple):
@@ -106,14 +107,12 @@ def measure(model, limits, margins, features, q, v, shifts, measures):
     """
     gaps, jacobian, witnesses, bias = measures
     frames, work = new_frames(model.chain), np.empty((6, 3))
-    for f in range(len(features)):
-        bias[f] = 0.0
+    bias[:] = 0.0
     for shift in shifts:
         place_bodies(model.chain, q + shift * LOOK_AHEAD * v, frames)
         for f in range(len(features)):
             kind, a, part_a, b, part_b, pair = features[f]
-            for k in range(len(q)):
-                jacobian[f, k] = 0.0
+            jacobian[f, :] = 0.0
             # Joint limits.
             if kind == LOWER:
                 gaps[f], jacobian[f, a] = q[a] - limits[0, a], 1.0
@@ -148,7 +147,7 @@ def find_features(model, q, pair, a, b, along, reach, features):
         a, b: indices of its hulls.
         along: unit vector between the closest points, from a to b (3,).
         reach: bound of the distance [m].
-        features: filled (ROOM, 6).
+        features: filled (MAX_PAIR_FEATURES, 6).
     """
     hulls = model.hulls
     frames, work, witness = new_frames(model.chain), np.empty((6, 3)), np.empty(9)
@@ -158,7 +157,7 @@ def find_features(model, q, pair, a, b, along, reach, features):
     for hull, other, sign in ((a, b, 1.0), (b, a, -1.0)):
         mark_foremost(model, frames, hull, sign, along, reach, work, near)
         for vertex in range(hulls.first_vertex[hull], hulls.first_vertex[hull + 1]):
-            if near[vertex] and count < ROOM:
+            if near[vertex] and count < MAX_PAIR_FEATURES:
                 distance = vertex_gap(model, frames, hull, vertex, other, work, witness)
                 if distance < reach:
                     _write(features[count], VERTEX, hull, vertex, other, 0, pair)
@@ -169,7 +168,7 @@ def find_features(model, q, pair, a, b, along, reach, features):
             continue
         for edge_b in range(hulls.first_edge[b], hulls.first_edge[b + 1]):
             ends = hulls.edges[edge_b]
-            if not (near[ends[0]] and near[ends[1]]) or count >= ROOM:
+            if not (near[ends[0]] and near[ends[1]]) or count >= MAX_PAIR_FEATURES:
                 continue
             if _cross_within(model, frames, a, edge_a, b, edge_b, reach, work, witness):
                 _write(features[count], EDGE, a, edge_a, b, edge_b, pair)
@@ -190,7 +189,7 @@ def mark_foremost(model, frames, hull, sign, along, reach, work, near):
         work: scratch memory (6, 3).
         near: filled for the vertices of this hull.
     """
-    vertices, first_vertex, _, _, _, _ = model.hulls
+    vertices, first_vertex = model.hulls.vertices, model.hulls.first_vertex
     turn, origin, _ = frames
     body, first, last = model.owner[hull], first_vertex[hull], first_vertex[hull + 1]
     heights, top = np.empty(last - first), -np.inf
@@ -209,27 +208,29 @@ def vertex_gap(model, frames, a, vertex, b, work, witness):
 
     Args:
         model: as `HullModel`.
-        frames: of all bodies in the world, by `place_bodies`.
+        frames: rotations, origins and joint axes of all bodies in the world, by `place_bodies`.
         a, b: indices of the hulls.
         vertex: index of the vertex.
         work: scratch memory (6, 3).
         witness: filled with the closest points on a and b in the world [m], and the unit vector
             from a to b (9,).
     """
-    vertices, _, planes, first_plane, _, _ = model.hulls
+    hulls = model.hulls
     turn, origin, _ = frames
-    i, j = model.owner[a], model.owner[b]
+    body_a, body_b = model.owner[a], model.owner[b]
     on_a, on_b, normal = witness[:3], witness[3:6], witness[6:]
-    # The vertex in the frame of hull b, its closest point there, and that in the world.
-    to_world(turn[i], origin[i], vertices[vertex], on_a)
-    to_body(turn[j], origin[j], on_a, work[0])
-    first, last = first_plane[b], first_plane[b + 1]
-    distance = point_to_hull(work[0], planes, first, last, work[1], work[2], work[3])
-    to_world(turn[j], origin[j], work[2], on_b)
+    # In the frame of hull b: the vertex, its closest point, and the unit vector from b to it.
+    point, nearest, outward = work[0], work[2], work[3]
+    to_world(turn[body_a], origin[body_a], hulls.vertices[vertex], on_a)
+    to_body(turn[body_b], origin[body_b], on_a, point)
+    first, last = hulls.first_plane[b], hulls.first_plane[b + 1]
+    distance = point_to_hull(point, hulls.planes, first, last, work[1], nearest, outward)
+    # The same in the world, with the normal from a to b.
+    to_world(turn[body_b], origin[body_b], nearest, on_b)
     for k in range(3):
         normal[k] = 0.0
         for m in range(3):
-            normal[k] -= turn[j, k, m] * work[3, m]
+            normal[k] -= turn[body_b, k, m] * outward[m]
     return distance
 
 
@@ -237,6 +238,7 @@ def vertex_gap(model, frames, a, vertex, b, work, witness):
 def edge_gap(model, frames, a, edge_a, b, edge_b, work, witness):
     """Return the signed distance of two edges [m]; the arguments are those of `vertex_gap`."""
     on_a, on_b, normal = witness[:3], witness[3:6], witness[6:]
+    # Start of edge a and the vector along it, then the same of edge b.
     edge_ends(model, frames, a, edge_a, work[0], work[1])
     edge_ends(model, frames, b, edge_b, work[2], work[3])
     s, t = segments(work[0], work[1], work[2], work[3], on_a, on_b)
@@ -262,7 +264,7 @@ def edge_gap(model, frames, a, edge_a, b, edge_b, work, witness):
 @kernel
 def edge_ends(model, frames, hull, edge, start, along):
     """Fill in the start of a hull's edge in the world, and the vector along it (3,) [m]."""
-    vertices, _, _, _, edges, _ = model.hulls
+    vertices, edges = model.hulls.vertices, model.hulls.edges
     turn, origin, _ = frames
     body = model.owner[hull]
     to_world(turn[body], origin[body], vertices[edges[edge, 0]], start)
@@ -301,6 +303,7 @@ def _cross_within(model, frames, a, edge_a, b, edge_b, reach, work, witness):
     Edges that are closest at an end are features of a vertex already; parallel ones have none. The
     arguments are those of `vertex_gap`.
     """
+    # Start of edge a and the vector along it, then the same of edge b; products of the vectors.
     edge_ends(model, frames, a, edge_a, work[0], work[1])
     edge_ends(model, frames, b, edge_b, work[2], work[3])
     aa = bb = ab = 0.0

@@ -48,15 +48,13 @@ def accelerate(mass, efforts, jacobian, directions, bias, softness, active, forc
         SOLVED or FAILED.
     """
     m, n = jacobian.shape
-    factor, change, bounds = np.zeros((n, n)), np.empty(n), np.empty(m)
+    factor, change, bounds = np.zeros((n, n)), np.empty(n), bias.copy()
     # Accelerations without contact forces, M^-1 f.
     cholesky.factor(mass, factor)
-    for k in range(n):
-        acceleration[k] = efforts[k]
+    acceleration[:] = efforts
     cholesky.solve(factor, acceleration)
     # Accelerations of the gaps without contact forces, and with them the forces.
     for i in range(m):
-        bounds[i] = bias[i]
         for k in range(n):
             bounds[i] += jacobian[i, k] * acceleration[k]
     status = solve_contacts(factor, jacobian, directions, bounds, softness, active, forces, change)
@@ -133,14 +131,12 @@ def solve_contacts(factor, jacobian, directions, bounds, softness, active, force
         SOLVED or FAILED.
     """
     m, n = jacobian.shape
-    responses = np.empty((m, n))
-    delassus = np.empty((m, m))
     # Rows of N M^-1: the joint rates by a unit of each contact.
+    responses = directions.copy()
     for i in range(m):
-        for k in range(n):
-            responses[i, k] = directions[i, k]
         cholesky.solve(factor, responses[i])
     # Delassus matrix.
+    delassus = np.empty((m, m))
     for i in range(m):
         for j in range(m):
             delassus[i, j] = 0.0

@@ -1,6 +1,6 @@
 """Coulomb friction of contacts: of lasting ones, of impacts, and of contacts that jam.
 
-Friction of a contact with the normal force lambda and the tangential velocity s (2,) is
+Friction of a contact with the normal force lambda and the tangential velocity s (2,), its slip, is
 -mu lambda s / sqrt(|s|^2 + eps^2): Coulomb's law, regularised below slip speeds of about eps. It is
 proportional to lambda, so that both are solved in the same complementarity problem (forces.py).
 
@@ -24,13 +24,13 @@ from packbot.model.chain import new_frames, place_bodies
 
 # Bound of the rounds of friction and normal impulses at one impact; in `collapse` with mu = 0.3,
 # 200 change nothing (measured).
-ROUNDS = 50
+MAX_ROUNDS = 50
 # Singular values below this fraction of the largest one are those of redundant contacts: these have
 # round-off, 1e-16. In `collapse` with mu = 0.3, 1e-6 and 1e-12 change nothing (measured).
-RANK = 1e-9
+RANK_TOLERANCE = 1e-9
 # rad/s; the rounds end when the joint rates change by less: a hundredth of the STILL of motion.py,
 # below which a gap does not close. There, 1e-12 changes angles by 1e-14 rad, and 1e-6 by 1e-11.
-SETTLED = 1e-9
+SETTLED_CHANGE = 1e-9
 
 
 class ContactFriction:
@@ -94,7 +94,7 @@ class ContactFriction:
         responses = np.linalg.solve(mass, rows.T).T.reshape(tangential.shape)
         mu = self._coefficients(contacts.features)
         applied = np.zeros(len(mu))  # friction impulse of each contact so far [N s]
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             v_before = v
             # Contact by contact, the impulse that ends the slip, up to the friction that remains.
             for i in range(len(mu)):
@@ -111,7 +111,7 @@ class ContactFriction:
             # Contacts that this drove together are parted, without restitution.
             further_impulses, v = impact(mass, contacts.jacobian, v)
             impulses = impulses + further_impulses
-            if np.abs(v - v_before).max() < SETTLED:
+            if np.abs(v - v_before).max() < SETTLED_CHANGE:
                 break
         return impulses, v
 
@@ -127,7 +127,7 @@ class ContactFriction:
         # Jacobian of the rates that become 0: of the gaps, and of the slips.
         rows = np.concatenate([contacts.jacobian, tangential.reshape(-1, len(q))])
         responses = np.linalg.solve(mass, rows.T)
-        inverse = np.linalg.pinv(rows @ responses, RANK, hermitian=True)
+        inverse = np.linalg.pinv(rows @ responses, RANK_TOLERANCE, hermitian=True)
         return np.asarray(v - responses @ (inverse @ rows @ v))
 
     def _coefficients(self, features: Index) -> Array:
@@ -156,9 +156,7 @@ def fill_tangential_jacobian(model, features, q, witnesses, jacobian):
     frames, directions = new_frames(model.chain), np.empty((2, 3))
     place_bodies(model.chain, q, frames)
     for f in range(len(features)):
-        for d in range(2):
-            for k in range(len(q)):
-                jacobian[f, d, k] = 0.0
+        jacobian[f, :, :] = 0.0
         if features[f, KIND] >= LOWER:
             continue
         # First direction: the coordinate axis that is closest to perpendicular to the normal, made

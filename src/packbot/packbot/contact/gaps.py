@@ -2,6 +2,8 @@
 
 A gap is a distance of two hulls less their margin [m], or of a joint from its limit [rad]: contact
 begins where it becomes 0. The reference simulator (simulators/stepping.py, motion.py) uses them.
+What a gap is measured between is its feature, a row of six integers (features.py): the columns
+KIND, HULL_A, PART_A, HULL_B, PART_B and PAIR.
 
 `Proximity` keeps a lower bound of the distance of each pair of hulls, and measures a pair again
 only if its bound falls below a threshold. It then finds the features of the pair: vertices and
@@ -15,8 +17,7 @@ A bound of Proximity must never exceed the distance, or contacts would be missed
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array, ContactPoint, Index
@@ -39,16 +40,15 @@ class Proximity:
     Attributes:
         bounds: lower bounds of the distances (p,) [m].
         model: joints and hulls, as the kernels in features.py take them.
-        reach: bound of the derivative of each distance by each joint angle (p, n) [m/rad].
     """
 
     def __init__(self, clearance: Clearance, near: float) -> None:
         self.clearance, self.near = clearance, near
         chain, hulls = chain_of(clearance.model), pack(clearance.hulls)
         self.model = kernels.HullModel(chain, hulls, clearance.owners)
-        self.reach = clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
-        self._rows = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)  # scratch memory
+        # Scratch memory for the features of a pair.
+        self._rows = np.zeros((kernels.MAX_PAIR_FEATURES, kernels.WIDTH), dtype=np.int64)
 
     def restart(self, distances: Array) -> None:
         """Restart from known distances of all pairs (p,) [m]."""
@@ -56,14 +56,14 @@ class Proximity:
 
     def move(self, angles: Array) -> None:
         """Lower the bounds by what a motion of the joints by up to `angles` (n,) [rad] changes."""
-        self.bounds -= self.reach @ angles
+        self.bounds -= self.clearance.reaches @ angles
 
-    def fastest(self, angles: Array) -> float:
+    def largest_change(self, angles: Array) -> float:
         """Return the largest change of distance [m] in a motion by up to `angles` (n,) [rad].
 
         Only pairs that may come near in this motion count.
         """
-        changes = self.reach @ angles
+        changes = self.clearance.reaches @ angles
         may_come_near = self.bounds - changes < self.near
         return float(changes[may_come_near].max()) if may_come_near.any() else 0.0
 
@@ -72,14 +72,13 @@ class Proximity:
         candidates = np.flatnonzero(self.bounds < self.near)
         if not len(candidates):
             return self._rows[:0].copy()
-        w = self.clearance.witness(q, candidates)
-        self.bounds[candidates] = w.distances
-        features = [
-            self._features_of_pair(q, int(pair), along)
-            for pair, distance, along in zip(candidates, w.distances, w.normals, strict=True)
-            if distance < self.near
-        ]
-        return np.concatenate([self._rows[:0], *features])
+        witness = self.clearance.witness(q, candidates)
+        self.bounds[candidates] = witness.distances
+        features = [self._rows[:0]]
+        for pair, normal in zip(candidates.tolist(), witness.normals, strict=True):
+            if self.bounds[pair] < self.near:
+                features.append(self._features_of_pair(q, pair, normal))
+        return np.concatenate(features)
 
     def _features_of_pair(self, q: Array, pair: int, along: Array) -> Index:
         """Return the near features (m, 6) of a pair whose unit normal is `along` (3,)."""
@@ -88,8 +87,7 @@ class Proximity:
         return self._rows[:count].copy()
 
 
-@dataclass
-class ClosedGaps:
+class ClosedGaps(NamedTuple):
     """Closed gaps (active contacts).
 
     Args:
@@ -97,8 +95,8 @@ class ClosedGaps:
         active: whether each gap had a force in the last solution, a guess for the next one (m,).
     """
 
-    features: Index = field(default_factory=NO_FEATURES.copy)
-    active: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    features: Index = NO_FEATURES
+    active: np.ndarray = np.zeros(0, dtype=np.bool_)
 
 
 class GapFunctions:
@@ -116,9 +114,13 @@ class GapFunctions:
 
     def __init__(self, proximity: Proximity, margins: Array, limits: Array) -> None:
         self.proximity, self.margins, self.limits = proximity, margins, limits
-        stops = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
-        self._stops = np.array([(*stop, 0, 0, 0, -1) for stop in stops], dtype=np.int64)
-        self.locked = np.zeros(limits.shape[1], dtype=np.bool_)
+        n = limits.shape[1]
+        self.locked = np.zeros(n, dtype=np.bool_)
+        # Features of the lower limits of all joints, then of the upper ones.
+        self._stops = np.zeros((2 * n, kernels.WIDTH), dtype=np.int64)
+        self._stops[:, kernels.KIND] = np.repeat([kernels.LOWER, kernels.UPPER], n)
+        self._stops[:, kernels.HULL_A] = np.tile(np.arange(n), 2)  # the joints
+        self._stops[:, kernels.PAIR] = -1  # none
         self.forget_search()
 
     def features(self, q: Array) -> Index:
@@ -145,12 +147,13 @@ class GapFunctions:
 
     def can_change(self, features: Index) -> np.ndarray:
         """Return for each feature whether a joint that is not locked can change its gap (m,)."""
-        stops = features[:, kernels.KIND] >= kernels.LOWER
-        free = np.empty(len(features), dtype=np.bool_)
-        joints, pairs = features[stops, kernels.HULL_A], features[~stops, kernels.PAIR]
-        free[stops] = ~self.locked[joints]
-        free[~stops] = self.proximity.reach[pairs][:, ~self.locked].any(axis=1)
-        return free
+        is_stop = features[:, kernels.KIND] >= kernels.LOWER
+        joints, pairs = features[is_stop, kernels.HULL_A], features[~is_stop, kernels.PAIR]
+        reaches = self.proximity.clearance.reaches[pairs][:, ~self.locked]
+        can_change = np.empty(len(features), dtype=np.bool_)
+        can_change[is_stop] = ~self.locked[joints]
+        can_change[~is_stop] = reaches.any(axis=1)
+        return can_change
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their Jacobian (m, n), and points and normals (m, 9)."""
@@ -179,10 +182,11 @@ class GapFunctions:
     def name(self, feature: Index) -> str:
         """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
         clearance = self.proximity.clearance
-        kind, a, _, b = feature[:4]
-        if kind >= kernels.LOWER:
-            return str(clearance.model.names[int(a) + 1])
-        return " ".join(map(clearance.full_name, sorted((a, b))))
+        if feature[kernels.KIND] >= kernels.LOWER:
+            joint = int(feature[kernels.HULL_A])
+            return str(clearance.model.names[joint + 1])  # the first name is that of the world
+        hulls = sorted(feature[[kernels.HULL_A, kernels.HULL_B]])
+        return " ".join(map(clearance.full_name, hulls))
 
     def points(self, closed: ClosedGaps, q: Array, forces: Array) -> list[ContactPoint]:
         """Return the contact points of closed gaps between hulls, with normal forces (m,) [N]."""
@@ -190,11 +194,12 @@ class GapFunctions:
         links = self.proximity.clearance.links
         points = list[ContactPoint]()
         rows = zip(closed.features, gaps, witnesses, forces, strict=True)
-        for (kind, a, _, b, _, pair), gap, witness, force in rows:
-            if kind in (kernels.VERTEX, kernels.EDGE):
-                middle, normal = 0.5 * (witness[:3] + witness[3:6]), witness[6:].copy()
-                depth = -float(gap + self.margins[pair])
-                pair_links = links[a], links[b]
+        for feature, gap, witness, force in rows:
+            if feature[kernels.KIND] < kernels.LOWER:
+                middle = 0.5 * (witness[:3] + witness[3:6])
+                normal = witness[6:].copy()
+                depth = -float(gap + self.margins[feature[kernels.PAIR]])
+                pair_links = links[feature[kernels.HULL_A]], links[feature[kernels.HULL_B]]
                 points.append(ContactPoint(pair_links, middle, normal, float(force), depth))
         return points
 

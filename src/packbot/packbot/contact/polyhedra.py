@@ -18,8 +18,9 @@ from roboaccord.numerics import kernel
 from packbot.contact.solids import Hull
 
 # Both far above the round-off of numbers near 1, 1e-16, and far below angles of real edges.
-FLAT = 1e-9  # sine of the angle of two triangles; below it they are in one flat face
-DEGENERATE = 1e-14  # squared sine of the angle of two segments; below it they are parallel
+FLAT_SINE = 1e-9  # sine of the angle of two triangles; below it they are in one flat face
+# Squared sine of the angle of two segments; below it they are parallel
+PARALLEL_SINE_SQUARED = 1e-14
 
 
 class HullArrays(NamedTuple):
@@ -76,7 +77,7 @@ def _edges(hull: Hull, planes: Array) -> Index:
     sharp = [
         ends
         for ends, (a, b) in sorted(sides.items())
-        if np.linalg.norm(np.cross(planes[a, :3], planes[b, :3])) > FLAT
+        if np.linalg.norm(np.cross(planes[a, :3], planes[b, :3])) > FLAT_SINE
     ]
     return np.array(sharp, dtype=np.int64)
 
@@ -131,14 +132,14 @@ def closest_on_triangle(x, plane, out):
 
 
 @kernel
-def point_to_hull(x, planes, first, last, spot, near, normal):
+def point_to_hull(x, planes, first, last, candidate, near, normal):
     """Return the signed distance of a point and a convex polyhedron [m].
 
     Args:
         x: point, in the frame of the polyhedron (3,) [m].
         planes: normals and corners of the triangles of all polyhedra (f, 12).
         first, last: index of the first triangle of this polyhedron, and of the one after its last.
-        spot: scratch memory (3,).
+        candidate: scratch memory for the closest point of a triangle (3,).
         near: filled with the closest point of the polyhedron (3,) [m].
         normal: filled with the unit vector from the polyhedron to the point (3,).
     """
@@ -153,17 +154,17 @@ def point_to_hull(x, planes, first, last, spot, near, normal):
             highest, face = height, f
         if height <= 0.0 or height >= smallest:
             continue
-        inside = closest_on_triangle(x, planes[f], spot)
+        inside = closest_on_triangle(x, planes[f], candidate)
         square = 0.0
         for i in range(3):
-            square += (x[i] - spot[i]) ** 2
+            square += (x[i] - candidate[i]) ** 2
         distance = height if inside else np.sqrt(square)
         if distance < smallest:
             smallest = distance
             for i in range(3):
-                near[i] = spot[i]
+                near[i] = candidate[i]
                 # The normal of the face loses no digits, unlike a difference of close points.
-                normal[i] = planes[f, i] if inside else (x[i] - spot[i]) / distance
+                normal[i] = planes[f, i] if inside else (x[i] - candidate[i]) / distance
     if highest > 0.0:
         return smallest
     for i in range(3):
@@ -197,7 +198,7 @@ def segments(p, u, q, v, near_p, near_q):
     # Closest points of the lines, s clamped to the first segment; s is 0 if they are parallel.
     denominator = a * e - b * b
     s = 0.0
-    if denominator > DEGENERATE * a * e:
+    if denominator > PARALLEL_SINE_SQUARED * a * e:
         s = min(max((b * f - c * e) / denominator, 0.0), 1.0)
     # The point of the second line closest to that; if it is outside the segment, s follows anew.
     t = (b * s + f) / e

@@ -12,10 +12,9 @@ compares the files. test_packbot_hulls compares volumes and moments with those o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -91,8 +90,7 @@ def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
 
 def box_corners(size: Array) -> Array:
     """Return the corners of a box about the origin (8, 3) [m]."""
-    signs = [[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
-    return np.asarray(np.array(signs) * size)
+    return np.asarray((np.array([*np.ndindex(2, 2, 2)]) - 0.5) * size)
 
 
 def prism_corners(axis: str, radius: float, length: float, sides: int) -> Array:
@@ -115,8 +113,7 @@ def prism_corners(axis: str, radius: float, length: float, sides: int) -> Array:
     return rings.reshape(-1, 3)
 
 
-@dataclass(frozen=True)
-class Hull:
+class Hull(NamedTuple):
     """A convex polyhedron in its own frame.
 
     Args:
@@ -229,9 +226,7 @@ def _fan(vertices: Array, corners: Index, normal: Array) -> list[tuple[int, int,
     """
     # Angle of each corner about the centre of the face, counterclockwise from the first one.
     spokes = vertices[corners] - vertices[corners].mean(axis=0)
-    x, y, z = normal
-    u, v, w = spokes[0]
-    across = np.array([y * w - z * v, z * u - x * w, x * v - y * u])  # normal x spokes[0]
+    across = np.cross(normal, spokes[0])
     angles = np.arctan2(spokes @ across, spokes @ spokes[0]) % (2.0 * np.pi)
     angles[0] = 0.0  # the first corner, whatever round-off does
     around = corners[np.argsort(angles)].tolist()

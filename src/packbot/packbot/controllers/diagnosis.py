@@ -22,7 +22,8 @@ Verdict = Literal[
     "healthy", "loose", "frozen", "undetermined", "unexplained", "weak", "slipping", "stuck"
 ]
 KINDS: dict[str, Verdict] = {kind: kind for kind in get_args(Verdict)}  # some are kinds of `Fault`
-SAME = 1e-9  # s; times that differ by less are the same: above round-off, below a control period
+# s; times that differ by less are the same: above round-off, below a control period
+SAME_TIME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Told:
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
         """Report the faults that have occurred since the last state."""
-        due = [fault for fault in self._pending if fault.time <= state.time + SAME]
+        due = [fault for fault in self._pending if fault.time <= state.time + SAME_TIME]
         self._pending = [fault for fault in self._pending if fault not in due]
         now = state.time
         return [Detection(f.joint, KINDS[f.kind], now, now - f.time, size=f.size) for f in due]

@@ -43,7 +43,7 @@ class DoubtfulJoints:
     def restart(self, q: Array, names: Sequence[str] = ()) -> None:
         """Put the joints of these names in doubt, to be held at angles q (7,) [rad]."""
         self.names, self._held_angles = list(names), q
-        self._turn: TimedPath | None = None
+        self._turn: TimedPath | None = None  # motion that tests the last of them
         self._turn_start = 0.0  # s
 
     def test(self, state: RobotState, diagnosis: Diagnosis, *, at_rest: bool) -> None:

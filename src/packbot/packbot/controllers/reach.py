@@ -42,6 +42,9 @@ class ReachController:
         identified: file of `accord identify packbot BAG --json`: the identified arm is planned for
             and controlled, as an uncertain one.
         diagnosis: ignored; the key of the controller `recover`, so that scenarios can be shared.
+
+    Attributes:
+        motion: path that is tracked, and its times; set by `reset`.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class ReachController:
         identified: str = "",
         diagnosis: str = "",
     ) -> None:
+        # Imported here, as robot.py imports this module where pinocchio and coal are missing, too.
         with compiled("the controller reach"):
             from packbot.planning.rrt import Planner
         # The arm by its model, or as identified from a recorded run.

@@ -13,6 +13,9 @@ joints and the reports of failures.
     nearest point that has a path, and tracked by computed torque (torque.py).
  5. At its end, feedback of the measured angles moves the finger tips to the target (tip_servo.py).
 
+Modules that need pinocchio or coal are imported in the functions that use them, because robot.py
+imports this module where these libraries are missing, too.
+
 The constants may be tuned; the pages on recovery were measured with these. test_packbot_recovery
 runs the controller in each engine.
 """
@@ -36,7 +39,7 @@ from packbot.controllers.rest import RestWatch
 from packbot.controllers.tip_servo import TipServo
 from packbot.controllers.torque import FailedTorque, Integral, with_weak_drives
 from packbot.model import compiled
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 
 if TYPE_CHECKING:
     from packbot.planning.recovery import Recoverer, Recovery
@@ -100,14 +103,15 @@ class RecoveryController:
         identified: str = "",
         diagnosis: str = "told",
     ) -> None:
-        self._identified = arm = read_identified(identified)  # the identified arm, or None
-        self.planner: Recoverer | None = None
+        arm = read_identified(identified)  # the identified arm, or None
         with compiled("the controller recover"):
             from packbot.controllers.doubts import DoubtfulJoints
             from packbot.controllers.replanning import Replanner
 
             self._diagnosis = make_diagnosis(setup, diagnosis, uncertainty=uncertainty, known=arm)
-        self._setup = setup = arm.setup(setup) if arm else setup
+        setup = arm.setup(setup) if arm else setup
+        self._setup, self._identified = setup, arm
+        self.planner: Recoverer | None = None
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
@@ -128,7 +132,8 @@ class RecoveryController:
         self._rest.reset()
         self._effort = np.zeros(len(self._setup.joints))  # of the last command [N m]
         self.detected: dict[str, Detection] = {}
-        self.reason, self.done = "", False
+        self.reason = ""
+        self.done = False
         self.motion: TimedPath | None = None
         self.started: float | None = None
         self.recovery: Recovery | None = None
@@ -182,7 +187,13 @@ class RecoveryController:
     def _decide(
         self, detections: Sequence[Detection], earlier_faults: Sequence[Fault], state: RobotState
     ) -> None:
-        """Stop the arm, test a joint, or plan a new path.
+        """Stop the arm, test a joint, or plan a new path, by the first of these that applies.
+
+        - The encoder of a joint gets stuck: the arm stops for good.
+        - Other joints are known to be loose or frozen than before: the arm stops, and joints that
+          are newly reported as loose are doubted.
+        - Joints are doubted: when the arm is at rest, one is tested.
+        - There is no motion: when the arm is at rest, one is planned.
 
         Args:
             detections: new reports.
@@ -196,16 +207,18 @@ class RecoveryController:
             self._stop_arm(state)
             self.reason = f"the encoder of {stuck_joints[0]} is stuck"
         elif self.reason and any(report.kind == "stuck" for report in self.detected.values()):
-            self.done = self._rest.may_go_on(state.time)
+            self.done = self._rest.has_settled(state.time)  # stopped for good
         elif new != old:
             # Only loose joints are tested: a joint reported as frozen is no longer driven, so that
             # gravity turns it if it is not frozen.
             doubtful = [joint for joint in new if new[joint] == "loose" and joint not in old]
             self._stop_arm(state, doubtful)
         elif self._doubts.names:
-            if self._rest.may_go_on(state.time):
+            if self._rest.has_settled(state.time):
                 self._doubts.test(state, self._diagnosis, at_rest=self._rest.at_rest(state.time))
-        elif self.started is None and (self._replanner.pending or self._rest.may_go_on(state.time)):
+        elif self.started is None and (
+            self._replanner.pending or self._rest.has_settled(state.time)
+        ):
             self._replan(state)
 
     def _stop_arm(self, state: RobotState, doubtful: Sequence[str] = ()) -> None:
@@ -231,8 +244,7 @@ class RecoveryController:
         """Start planning a path from the resting pose, or take the result when it is due."""
         from packbot.planning.trajectories import in_time
 
-        time, q, faults = state.time, state.q, self.arm.faults
-        plan = self._replanner.advance(time, faults, q, self._seed, self.planner)
+        plan = self._replanner.advance(state, self.arm.faults, self._seed, self.planner)
         if plan is None:
             return
         self.planner, self.recovery = plan
@@ -244,7 +256,8 @@ class RecoveryController:
 
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
-        elapsed, end = state.time - (self.started or 0.0), 0.0  # s
+        elapsed = state.time - (self.started or 0.0)  # s
+        end = 0.0  # s
         angles = self._held_angles
         rates = accelerations = np.zeros(len(state.q))
         if self.motion is not None:
@@ -271,5 +284,6 @@ class RecoveryController:
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
         has_rested = min(elapsed - end, state.time - self._rest.moved) > REST_TIME
-        has_settled = distance < ARRIVAL_DISTANCE or np.abs(state.qd[:ARM]).max() < CREEP_RATE
+        fastest = np.abs(state.qd[:HAND_JOINTS]).max()
+        has_settled = distance < ARRIVAL_DISTANCE or fastest < CREEP_RATE
         self.done = bool((has_rested and has_settled) or elapsed > end + END_TIMEOUT)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from roboaccord.contract import Array, Fault
+from roboaccord.contract import Array, Fault, RobotState
 from roboaccord.scenario import Setup
 
 from packbot.planning.failed_arm import FailedArm
@@ -36,13 +36,14 @@ class Replanner:
     """
 
     def __init__(self, setup: Setup, target: Array, watch: float, margin: float) -> None:
-        self._setup, self._target, self._watch, self.margin = setup, target, watch, margin
+        self._setup, self.margin = setup, margin
+        self._target, self._watch = target, watch
         self.discard()
 
     def discard(self) -> None:
         """Discard a plan that no longer fits; its thread ends by itself."""
         self._plan: Future[tuple[Recoverer, Recovery]] | None = None
-        self._start = 0.0  # s
+        self._start = 0.0  # simulated time at which planning began [s]
 
     @property
     def pending(self) -> bool:
@@ -50,31 +51,33 @@ class Replanner:
         return self._plan is not None
 
     def advance(
-        self, time: float, faults: Sequence[Fault], q: Array, seed: int, planner: Recoverer | None
+        self, state: RobotState, faults: Sequence[Fault], seed: int, planner: Recoverer | None
     ) -> tuple[Recoverer, Recovery] | None:
         """Return the planner and its result once `PLANNING_TIME` has passed; before, return None.
 
-        The first call starts the planning.
+        The first call starts the planning. Each call waits for its end, but at most MOST_WAIT.
 
         Args:
-            time: present time [s].
+            state: present state, at rest in the first call.
             faults: faults of the arm.
-            q: angles of the resting pose (7,) [rad].
             seed: seed of the random samples.
             planner: earlier planner, which is used again if it fits this arm and pose.
         """
         if self._plan is None:
             pool = ThreadPoolExecutor(1)
-            self._plan = pool.submit(self._planned, tuple(faults), q, seed, planner)
+            self._plan = pool.submit(self._make_plan, tuple(faults), state.q, seed, planner)
             pool.shutdown(wait=False)  # its thread ends with the plan
-            self._start = time
+            self._start = state.time
         wait([self._plan], MOST_WAIT)
-        return self._plan.result() if time - self._start >= PLANNING_TIME else None
+        return self._plan.result() if state.time - self._start >= PLANNING_TIME else None
 
-    def _planned(
+    def _make_plan(
         self, faults: Sequence[Fault], q: Array, seed: int, planner: Recoverer | None
     ) -> tuple[Recoverer, Recovery]:
-        # The thread has its own arm, as the controller uses another one in the meantime.
+        """Return the planner for the arm at rest at angles q (7,) [rad], and its result.
+
+        It runs in the thread, with an arm of its own, as the controller uses another one meanwhile.
+        """
         arm = FailedArm(self._setup, faults, q=q, watch=self._watch)
         if planner is None or not planner.starts_at(arm, q):
             planner = Recoverer(arm, q, seed, self.margin)

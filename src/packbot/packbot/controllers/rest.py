@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract import RobotState
 
 from packbot.model.parameters import JOINTS
-from packbot.planning.reaching import ARM
+from packbot.planning.reaching import HAND_JOINTS
 
 # rad/s; twice the noise of measured rates; a joint moves the tips by up to 37 mm/s
 MAX_RESTING_RATE = 0.02
@@ -57,13 +57,13 @@ class RestWatch:
     def add(self, state: RobotState) -> None:
         """Add a measured state, and note whether the arm moves in it."""
         self._rate = (1.0 - self._weight) * self._rate + self._weight * state.qd
-        if np.abs(self._rate[:ARM]).max() > MAX_RESTING_RATE:
+        if np.abs(self._rate[:HAND_JOINTS]).max() > MAX_RESTING_RATE:
             self.moved = state.time
 
     def at_rest(self, time: float) -> bool:
         """Return whether the arm has been at rest for `MIN_RESTING_TIME`."""
         return time - self.moved >= MIN_RESTING_TIME
 
-    def may_go_on(self, time: float) -> bool:
+    def has_settled(self, time: float) -> bool:
         """Return whether the arm is at rest, or still swings after `MAX_SWINGING_TIME`."""
         return self.at_rest(time) or time - self._stopping_since >= MAX_SWINGING_TIME

@@ -16,8 +16,7 @@ If the joints have less friction than assumed, this compensation makes light joi
 uncertain arm friction is therefore evaluated at the desired rate r' + w e instead, and `Integral`
 removes the error that remains, for example by an unknown payload.
 
-The laws must stay: test_packbot_controllers checks how errors decay. INTEGRAL, MOST_ADDED and
-AT_STOP may be tuned.
+The laws must stay: test_packbot_controllers checks how errors decay. The constants may be tuned.
 """
 
 from __future__ import annotations
@@ -38,14 +37,15 @@ if TYPE_CHECKING:
 
 # rad; a joint closer to its limit than that is taken to be at its stop: the stops of engines give
 # way. Wrongly taken so, it moves the tips by at most 4 mm, less than a reach allows.
-AT_STOP = 2e-3
+STOP_TOLERANCE = 2e-3
 # Smallest x for which k is computed; below it, k = 1/2 + x / 12 is 1/2 to 1e-7, while the round-off
 # of the two terms, 1e-16 / x, grows
 LEAST_X = 1e-6
-INTEGRAL = 0.2  # gain k of `Integral` over the bandwidth, a tenth of where it becomes unstable
+# Gain k of `Integral` over the bandwidth, a tenth of where it becomes unstable
+INTEGRAL_RATIO = 0.2
 # rad; bound of what the integral adds to an angle, against wind-up: 2 kg at the tips of a stretched
 # arm, 36 N m, take 0.17 rad of the shoulder (inertia 2.1 kg m^2) at 10 rad/s
-MOST_ADDED = 1.0
+MAX_ADDED_ANGLE = 1.0
 
 
 def braking_weight(x: Array) -> Array:
@@ -122,7 +122,7 @@ class Integral:
     """
 
     def __init__(self, bandwidth: float, period: float) -> None:
-        self._gain = INTEGRAL * bandwidth * period
+        self._gain = INTEGRAL_RATIO * bandwidth * period
         self.reset()
 
     def reset(self) -> None:
@@ -131,7 +131,7 @@ class Integral:
 
     def added(self, r: Array, q: Array) -> Array:
         """Integrate the error of angles q (7,), and return r (7,) with the integral added [rad]."""
-        self.sum = np.clip(self.sum + self._gain * (r - q), -MOST_ADDED, MOST_ADDED)
+        self.sum = np.clip(self.sum + self._gain * (r - q), -MAX_ADDED_ANGLE, MAX_ADDED_ANGLE)
         return r + self.sum
 
 
@@ -201,8 +201,8 @@ class FailedTorque(ComputedTorque):
         # Loose joints that gravity holds against a stop do not accelerate.
         arm = self._failed
         holding = arm.gravity(q)  # efforts that would hold the arm, opposite to gravity's
-        at_lower_stop = (q - arm.lower < AT_STOP) & (holding > 0.0)
-        at_upper_stop = (arm.upper - q < AT_STOP) & (holding < 0.0)
+        at_lower_stop = (q - arm.lower < STOP_TOLERANCE) & (holding > 0.0)
+        at_upper_stop = (arm.upper - q < STOP_TOLERANCE) & (holding < 0.0)
         loose = arm.loose[~(at_lower_stop | at_upper_stop)[arm.loose]]
         # On a contact: accelerations by J q'' = 0, and l by the equation of the class.
         pairs = arm.propping_pairs(q)

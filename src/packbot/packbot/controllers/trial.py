@@ -29,7 +29,7 @@ from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.model.arm import Kinematics
 from packbot.planning.failed_arm import FailedArm
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
 
@@ -39,18 +39,18 @@ REACHED = 0.01
 # m; width of the target for the camera: what fits between the fingers, 60 mm apart
 TARGET_WIDTH = 0.05
 # s; longest duration of a reach: MAX_SWINGING_TIME, a path of up to 30 s, and END_TIMEOUT
-LONGEST = 90.0
+MAX_DURATION = 90.0
 # s; the healthy arm's controller has this time at the end of its path: 20 time constants of its
 # default bandwidth
 SETTLING_TIME = 2.0
 # Number of random poses among which a start without contact is sought: half of all are clear
 # (measured), so that a few would do; the nearest of many is near.
 START_POSES = 3000
-PLANNING = 600.0  # s of wall time; longest duration of planning, which takes seconds
+PLANNING_TIMEOUT = 600.0  # s of wall time; longest duration of planning, which takes seconds
 DETECTED = "detected"  # default diagnosis
 # Control periods between poses that are checked for contact, to save time: in 50 ms the tips move
 # by up to 37 mm, and a contact that is not just grazed lasts longer.
-CONTACT_EVERY = 5
+CONTACT_CHECK_PERIODS = 5
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def clear_start(setup: Setup) -> Setup:
         return setup
     p = setup.parameters
     frozen = [fault.joint for fault in setup.faults if fault.angle is not None]
-    movable = [i for i in range(ARM) if setup.joints[i] not in frozen]
+    movable = [i for i in range(HAND_JOINTS) if setup.joints[i] not in frozen]
     poses = np.tile(q, (START_POSES, 1))
     lower, upper = p.limits[:, movable]
     poses[:, movable] = np.random.default_rng(0).uniform(lower, upper, (START_POSES, len(movable)))
@@ -160,22 +160,22 @@ def drive(
     setup: Setup,
     engine: str | Simulator,
     controller: Controller,
-    last: float = LONGEST,
+    last: float = MAX_DURATION,
     observers: Sequence[Observer] = (),
 ) -> Trajectory:
     """Run a controller in an engine until it is done, or for `last` [s]."""
     simulator = make_simulator(setup, engine) if isinstance(engine, str) else engine
     motion = KeptMotion(simulator.joints)
-    reset_controller(controller, setup.scenario.seed, PLANNING)
+    reset_controller(controller, setup.scenario.seed, PLANNING_TIMEOUT)
     loop.drive(
         simulator=simulator,
         controller=controller,
         initial=setup.initial,
-        duration=LONGEST + 1.0,
+        duration=MAX_DURATION + 1.0,
         control_period=setup.scenario.control_period,
         inputs=StopWhenDone(controller, last),
         observers=(motion, *observers),
-        timeout=PLANNING,
+        timeout=PLANNING_TIMEOUT,
     )
     return motion.trajectory
 
@@ -204,22 +204,22 @@ def run_reach(
     """
     off_model = None if isinstance(engine, str) else engine
     uncertainty: dict[str, float] | None = {} if off_model else None
-    trial, point = _Trial(setup, target, off_model), target.tolist()
+    point = target.tolist()
     if not ignore:
         diagnosis = setup.scenario.controller.get("diagnosis", DETECTED)
         recovering = RecoveryController(setup, point, uncertainty=uncertainty, diagnosis=diagnosis)
         recovering.planner = planner
         run = drive(setup, engine, recovering, observers=observers)
-        return trial.assess(run, recovering)
+        return _assess(setup, target, off_model, run, recovering)
     healthy = ReachController(setup, point, uncertainty=uncertainty)
     try:
         healthy.reset(setup.scenario.seed)
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
-        return trial.assess(run, healthy, refused=str(error))
+        return _assess(setup, target, off_model, run, healthy, refused=str(error))
     end = healthy.motion.duration + SETTLING_TIME
     run = drive(setup, engine, healthy, max(end, last), observers)
-    return trial.assess(run, healthy)
+    return _assess(setup, target, off_model, run, healthy)
 
 
 def tips(setup: Setup, q: Array, arm: OffModel | None = None) -> tuple[Array, Array]:
@@ -230,73 +230,77 @@ def tips(setup: Setup, q: Array, arm: OffModel | None = None) -> tuple[Array, Ar
     return Kinematics(arm.truth).tip(q), Kinematics(setup).tip(q + arm.zeros)
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """A reach for a target (3,) [m], by an arm that may differ from the model of its setup."""
+def _assess(
+    setup: Setup,
+    target: Array,
+    off_model: OffModel | None,
+    run: Trajectory,
+    controller: ReachController | RecoveryController,
+    refused: str = "",
+) -> Reach:
+    """Return the result of a run, with the first criterion that it does not meet as reason.
 
-    setup: Setup
-    target: Array
-    off_model: OffModel | None
+    Args:
+        setup: robot, scenario and faults.
+        target: of the finger tips (3,) [m].
+        off_model: the arm that moved, if it is not its model.
+        run: motion of the arm.
+        controller: controller of the run.
+        refused: why no path was planned, "" if one was.
+    """
+    last_pose = run.q[-1]
+    recovering = controller if isinstance(controller, RecoveryController) else None
+    recovery = recovering.recovery if recovering else None
+    # With a recovery, only what happens on its path counts.
+    start = 0.0  # s
+    props = set[tuple[str, str]]()
+    if recovering and recovery:
+        start = recovering.started or 0.0
+        props = _propping_links(recovering.arm, recovery)
+    first = int(np.searchsorted(run.time, start))
+    clearance = Clearance.of(off_model.truth if off_model else setup)
+    touched = tuple(sorted(_touching_links(clearance, run.q[first:]) - props))
+    load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
+    tip, measured_tip = tips(setup, last_pose, off_model)
+    differences = [tip - target, measured_tip - target, tip - measured_tip]
+    error, measured, displacement = np.linalg.norm(differences, axis=1).tolist()
+    reason: str | None = refused or (recovering.reason if recovering else "") or None
+    if reason is None:  # the first criterion that is not met
+        inaccurate = error >= REACHED + displacement
+        criteria = {"contact": bool(touched), "torque": load >= 1.0, "inaccurate": inaccurate}
+        reason = next((word for word, is_unmet in criteria.items() if is_unmet), None)
+    motion = None if refused else controller.motion
+    detected = _detected_failures(setup, recovering) if recovering else []
+    visible_fraction = None
+    spec = setup.scenario.controller
+    if spec.get("watch") or spec.get("look"):  # the camera has a task
+        visible_fraction = Sight.of(setup).fraction(last_pose, target, TARGET_WIDTH)
+    return Reach(
+        reached=reason is None,
+        error=error,
+        measured=measured,
+        reason=reason,
+        nearest=recovery.nearest if recovery else None,
+        detected=detected[0] if len(detected) == 1 else detected or None,
+        path=run.q[-1:] if motion is None else motion.corners,
+        seen=visible_fraction,
+        touched=touched,
+        load=load,
+        duration=float(run.time[-1]),
+        start=setup.initial.q,
+        trajectory=run,
+        planner=recovering.planner if recovering else None,
+    )
 
-    def assess(
-        self, run: Trajectory, controller: ReachController | RecoveryController, refused: str = ""
-    ) -> Reach:
-        """Return the result of a run, with the first criterion that it does not meet as reason.
 
-        Args:
-            run: motion of the arm.
-            controller: controller of the run.
-            refused: why no path was planned, "" if one was.
-        """
-        setup, last_pose = self.setup, run.q[-1]
-        recovering = controller if isinstance(controller, RecoveryController) else None
-        recovery = recovering.recovery if recovering else None
-        # With a recovery, only what happens on its path counts.
-        since, props = 0.0, set[tuple[str, str]]()
-        if recovering and recovery:
-            since, props = recovering.started or 0.0, _propping_links(recovering.arm, recovery)
-        first = int(np.searchsorted(run.time, since))
-        touched = tuple(sorted(self._touching_links(run.q[first:]) - props))
-        load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
-        tip, measured_tip = tips(setup, last_pose, self.off_model)
-        differences = [tip - self.target, measured_tip - self.target, tip - measured_tip]
-        error, measured, displacement = np.linalg.norm(differences, axis=1).tolist()
-        reason: str | None = refused or (recovering.reason if recovering else "") or None
-        if reason is None:  # the first criterion that is not met
-            inaccurate = error >= REACHED + displacement
-            criteria = {"contact": bool(touched), "torque": load >= 1.0, "inaccurate": inaccurate}
-            reason = next((word for word, is_unmet in criteria.items() if is_unmet), None)
-        motion = None if refused else controller.motion
-        detected = _detected_failures(setup, recovering) if recovering else []
-        spec, visible_fraction = setup.scenario.controller, None
-        if spec.get("watch") or spec.get("look"):  # the camera has a task
-            visible_fraction = Sight.of(setup).fraction(last_pose, self.target, TARGET_WIDTH)
-        return Reach(
-            reached=reason is None,
-            error=error,
-            measured=measured,
-            reason=reason,
-            nearest=recovery.nearest if recovery else None,
-            detected=detected[0] if len(detected) == 1 else detected or None,
-            path=run.q[-1:] if motion is None else motion.corners,
-            seen=visible_fraction,
-            touched=touched,
-            load=load,
-            duration=float(run.time[-1]),
-            start=setup.initial.q,
-            trajectory=run,
-            planner=recovering.planner if recovering else None,
-        )
-
-    def _touching_links(self, q: Array) -> set[tuple[str, str]]:
-        """Return the pairs of links that touch in poses q (k, 7)."""
-        clearance = Clearance.of(self.off_model.truth if self.off_model else self.setup)
-        links = set[tuple[str, str]]()
-        for pose in q[::CONTACT_EVERY]:
-            if clearance.touches(pose):
-                overlapping = np.flatnonzero(clearance.distances(pose) < 0.0)
-                links.update(map(clearance.pair_links, overlapping.tolist()))
-        return links
+def _touching_links(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
+    """Return the pairs of links that touch in poses q (k, 7)."""
+    links = set[tuple[str, str]]()
+    for pose in q[::CONTACT_CHECK_PERIODS]:
+        if clearance.touches(pose):
+            overlapping = np.flatnonzero(clearance.distances(pose) < 0.0)
+            links.update(map(clearance.pair_links, overlapping.tolist()))
+    return links
 
 
 def _detected_failures(setup: Setup, controller: RecoveryController) -> list[Noticed]:

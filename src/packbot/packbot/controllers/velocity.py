@@ -13,15 +13,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Command,
-    RobotState,
-    Target,
-    check_positive,
-    clip_efforts,
-)
+from roboaccord.contract import AccordError, Array, Command, RobotState, Target, check_positive
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
@@ -102,13 +94,13 @@ class VelocityController:
         command = self._control.command(state, self._desired, self._rate, acceleration)
         desired = self._desired + 0.5 * self._period * (self._rate + rate)
         # If something blocks the arm, the desired angles must not run away from it.
-        self._desired = state.q + clip_efforts(desired - state.q, np.full_like(desired, MOST_LAG))
+        self._desired = state.q + np.clip(desired - state.q, -MOST_LAG, MOST_LAG)
         self._rate = rate
         return command
 
     def _next_rate(self, commanded: Array, r: Array) -> Array:
         """Return the desired rates (7,) [rad/s] after a period, at the desired angles r (7,)."""
-        allowed = clip_efforts(commanded, self._speeds)
+        allowed = np.clip(commanded, -self._speeds, self._speeds)
         allowed = np.minimum(allowed, self._braking(np.maximum(self._upper - r, 0.0)))
         allowed = np.maximum(allowed, -self._braking(np.maximum(r - self._lower, 0.0)))
         rate = self._towards(allowed)
@@ -129,8 +121,8 @@ class VelocityController:
 
     def _towards(self, goal: Array) -> Array:
         """Return the rates (7,) [rad/s] nearest to a goal that are reached in a period."""
-        rise = np.full_like(goal, self._acceleration * self._period)
-        return self._rate + clip_efforts(goal - self._rate, rise)
+        rise = self._acceleration * self._period
+        return np.asarray(self._rate + np.clip(goal - self._rate, -rise, rise))
 
     def _approaches(self, rate: Array, r: Array) -> bool:
         """Return whether a pair that approaches would come closer than the margin before it stops.

@@ -11,7 +11,7 @@ test_packbot_kinematics the poses with DH tables. Another frame, such as a tool,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -98,8 +98,7 @@ class Arm:
         return {links[j]: float(self.model.inertias[j].mass) for j in range(1, self.model.njoints)}
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(NamedTuple):
     """Pose of a frame in the world: origin (3,) [m] and rotation (3, 3).
 
     The x axis is along the hand, the line of sight, or link 3.

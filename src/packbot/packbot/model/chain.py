@@ -65,13 +65,11 @@ def new_frames(chain):
 @kernel
 def place_bodies(chain, q, frames):
     """Fill the frames of all bodies in the world, by `new_frames`, at joint angles q (n,) [rad]."""
-    turn, origin, axis = frames
-    parents, offsets, rotations, axes, _ = chain
+    turn, origin, axis = frames  # in the world
+    parents, offsets, rotations, axes, _ = chain  # in the frames of the bodies
     # Body 0, the world.
-    for i in range(3):
-        for k in range(3):
-            turn[0, i, k] = 1.0 if i == k else 0.0
-        origin[0, i] = 0.0
+    turn[0, :, :] = np.eye(3)
+    origin[0, :] = 0.0
     joint = np.empty((3, 3))
     for body in range(1, len(parents)):
         parent = parents[body]
@@ -130,7 +128,7 @@ def add_jacobian(chain, frames, body, x, direction, sign, row):
 
     Args:
         chain: as `Chain`.
-        frames: of all bodies in the world, by `place_bodies`.
+        frames: rotations, origins and joint axes of all bodies in the world, by `place_bodies`.
         body: index of the body that the point belongs to.
         x: the point in the world (3,) [m].
         direction: unit vector (3,).

@@ -22,7 +22,7 @@ from roboaccord.scenario import Setup
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS, check_limits
-from packbot.planning.reaching import ARM
+from packbot.planning.reaching import HAND_JOINTS
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import RESERVE
 
@@ -121,7 +121,7 @@ class FailedArm:
         """Return the efforts (7,) [N m] that hold the arm against gravity, without contact."""
         return np.asarray(pin.computeGeneralizedGravity(self._model, self._data, q)).copy()
 
-    def swing(self, q: Array, joint: int) -> tuple[float, float]:
+    def pendulum(self, q: Array, joint: int) -> tuple[float, float]:
         """Return the angle q - s of a joint past its stable equilibrium [rad], and A [N m].
 
         By the torques A sin(q - s) at the angles q (7,), and A cos(q - s) a quarter turn further.
@@ -135,7 +135,7 @@ class FailedArm:
 
     def hanging_pose(self, q: Array) -> Array:
         """Return the angles (7,) with loose joints in equilibrium or at a stop, without contact."""
-        return self._settled(q, self._swing_down)[0]
+        return self._settled(q, self._hang_joint)[0]
 
     def resting_pose(self, q: Array) -> Array | None:
         """Return the angles (7,) at which loose joints come to rest, on contacts, too.
@@ -149,7 +149,7 @@ class FailedArm:
         Returns:
             angles (7,) [rad]; None if moving loose joints cannot end an overlap.
         """
-        resting, is_settled = self._settled(q, self._fall)
+        resting, is_settled = self._settled(q, self._drop_joint)
         return resting if is_settled else None
 
     def _settled(self, q: Array, move: Callable[[Array, int], bool]) -> tuple[Array, bool]:
@@ -166,34 +166,36 @@ class FailedArm:
                 return q, True
         return q, False
 
-    def _swing_down(self, q: Array, joint: int) -> bool:
+    def _hang_joint(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to its equilibrium or stop, without contact; return True."""
-        q[joint] = self._bottom(q, joint)
+        q[joint] = self._hanging_angle(q, joint)
         return True
 
-    def _bottom(self, q: Array, joint: int) -> float:
+    def _hanging_angle(self, q: Array, joint: int) -> float:
         """Return the angle [rad] of a joint in its stable equilibrium, or at the stop before it."""
-        angle_past, _ = self.swing(q, joint)
+        angle_past, _ = self.pendulum(q, joint)
         return float(np.clip(q[joint] - angle_past, self.lower[joint], self.upper[joint]))
 
-    def _fall(self, q: Array, joint: int) -> bool:
+    def _drop_joint(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to where it comes to rest; return False if it cannot be clear.
 
         `clear_angle` is the last angle without contact, `contact_angle` one with contact; the angle
         of the contact is found between them by bisection.
         """
-        start, bottom = float(q[joint]), self._bottom(q, joint)
+        start, bottom = float(q[joint]), self._hanging_angle(q, joint)
         if self._touches_at(q, joint, start):
             contact_angle, clear_angle = start, self._pushed_angle(q, joint, bottom)
             if clear_angle is None:
                 return False
         else:
-            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL_STEP) + 2).tolist()
-            touching = (i for i in range(1, len(angles)) if self._touches_at(q, joint, angles[i]))
-            first = next(touching, None)
-            if first is None:
+            clear_angle = start
+            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL_STEP) + 2)
+            for contact_angle in angles[1:].tolist():
+                if self._touches_at(q, joint, contact_angle):
+                    break
+                clear_angle = contact_angle
+            else:
                 return True
-            clear_angle, contact_angle = angles[first - 1], angles[first]
         while abs(contact_angle - clear_angle) > CONTACT_ANGLE_ACCURACY:
             middle = 0.5 * (clear_angle + contact_angle)
             if self._touches_at(q, joint, middle):
@@ -225,10 +227,9 @@ class FailedArm:
 
     def hanging_joints(self, q: Array) -> Index:
         """Return the indices of loose joints in equilibrium without contact, if gravity acts."""
-        swings = np.array([self.swing(q, joint) for joint in self.loose.tolist()]).reshape(-1, 2)
-        angles_past, amplitudes = swings.T
-        hangs = (np.abs(angles_past) < HANGING_ANGLE) & (amplitudes > TORQUE_ROUNDOFF)
-        return np.asarray(self.loose[hangs])
+        pairs = [self.pendulum(q, joint) for joint in self.loose.tolist()]
+        hangs = [abs(past) < HANGING_ANGLE and torque > TORQUE_ROUNDOFF for past, torque in pairs]
+        return np.asarray(self.loose[np.array(hangs, dtype=np.bool_)])
 
     def holding_efforts(self, q: Array) -> Array:
         """Return the efforts (7,) [N m] that hold the arm at rest, against gravity and contacts.
@@ -253,7 +254,7 @@ class FailedArm:
         near = self.clearance.near(q, 3.0 * CONTACT_GAP)
         return near[(self.clearance.reaches[near][:, self.loose] > 0.0).any(axis=1)]
 
-    def bears(self, q: Array) -> bool:
+    def can_hold(self, q: Array) -> bool:
         """Return whether the active joints can hold the arm still, and no loose joint tips over.
 
         Efforts must stay below a fraction of their limits, a smaller one if the arm leans on a
@@ -262,8 +263,8 @@ class FailedArm:
         reserve = LEANING_RESERVE if len(self.propping_pairs(q)) else RESERVE
         if (np.abs(self.holding_efforts(q)) > reserve * self.efforts)[self.active].any():
             return False
-        placing = [i for i in self.loose.tolist() if i < ARM]
-        return all(abs(self.swing(q, i)[0]) < np.pi - MIN_TIPPING_ANGLE for i in placing)
+        placing = [i for i in self.loose.tolist() if i < HAND_JOINTS]
+        return all(abs(self.pendulum(q, i)[0]) < np.pi - MIN_TIPPING_ANGLE for i in placing)
 
     def sees(self, q: Array) -> bool:
         """Return whether the camera sees the point that it has to look at."""

@@ -7,6 +7,9 @@ goal is tried from its nearest nodes.
 
 The constants may be tuned: more samples find more paths and take longer. test_packbot_recovery
 checks that each pose of a tree is an equilibrium.
+
+`FailedPlanner` overrides what the search of `Planner` (rrt.py) calls: `clear`, whether a line is
+free, `_any_blocked`, whether poses are not, and `_check`, which refuses a bad start or goal.
 """
 
 from __future__ import annotations
@@ -16,11 +19,11 @@ from roboaccord.contract import Array
 
 from packbot.model.parameters import check_limits
 from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 
-# With the first four, 98 % of the targets are recovered to which an independent planner with a tree
-# of 1,000 points finds a path (docs/packbot_recovery.md); time grows with each.
+# With these four numbers, 98 % of the targets are recovered to which an independent planner with a
+# tree of 1,000 points finds a path (docs/packbot_recovery.md); time grows with each.
 # Number of samples of a search by RRT-Connect; in `shelf`, with more obstacles, one takes some 600.
 MAX_SAMPLES = 1500
 TREE_SAMPLES = 1000  # number of samples of a tree of equilibria
@@ -45,11 +48,14 @@ class FailedPlanner(Planner):
 
     def __init__(self, arm: FailedArm, *, margin: float = MARGIN) -> None:
         super().__init__(arm.setup, margin=margin, clearance=arm.clearance)
-        self.arm, self.tries, self.searches, self.shortcuts = arm, MAX_SAMPLES, 1, SHORTCUT_COUNT
+        self.arm = arm
+        self.tries, self.searches, self.shortcuts = MAX_SAMPLES, 1, SHORTCUT_COUNT
         self._lower, self._upper = arm.lower, arm.upper
-        self._close = set[tuple[str, str]]()  # pairs of links that may be closer than the margin
-        self._leaning = arm.loose[arm.loose < ARM]
-        self._weights, self.radii = self.radii[:ARM], self.radii.copy()  # of joints in a distance
+        self._close_links = set[tuple[str, str]]()  # pairs that may be closer than the margin
+        self._loose_placing = arm.loose[arm.loose < HAND_JOINTS]
+        # Weights of the joints in the distance to a goal [m].
+        self._weights = self.radii[:HAND_JOINTS].copy()
+        # In `motion` and in distances of samples only the active joints count.
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
@@ -65,7 +71,7 @@ class FailedPlanner(Planner):
         """Return a tree of equilibria that can be reached from a start, by RRT [LaValle 1998]."""
         self._allow(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
-        fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
+        fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < HAND_JOINTS])
         for _ in range(TREE_SAMPLES):
             q = rng.uniform(self._lower, self._upper)
             q[fixed] = start[fixed]
@@ -78,7 +84,7 @@ class FailedPlanner(Planner):
     def branch(self, tree: SearchTree, goal: Array) -> list[Array] | None:
         """Return the corners (7,) [rad] of a path from a tree's root to a goal, or None."""
         self._allow(tree[0], goal)
-        distances = np.abs(tree.nodes - goal)[:, :ARM] @ self._weights
+        distances = np.abs(tree.nodes - goal)[:, :HAND_JOINTS] @ self._weights
         for i in distances.argsort(kind="stable")[:MAX_BRANCHES].tolist():
             end = self.walk(tree[i], goal)
             if self.are_same(end, goal):
@@ -93,14 +99,14 @@ class FailedPlanner(Planner):
 
     def _allow(self, *poses: Array) -> None:
         """Allow pairs of links closer than the margin if they are so in one of the poses (7,)."""
-        self._close = set[tuple[str, str]]().union(*map(self.links_near, poses))
+        self._close_links = set[tuple[str, str]]().union(*map(self.links_near, poses))
 
     def links_near(self, q: Array) -> set[tuple[str, str]]:
         """Return the pairs of links closer than the margin, without those of loose links."""
         if not self.clearance.touches(q, self.margin):
             return set()
         near = self.clearance.near(q, self.margin)
-        moved = (self.clearance.reaches[near][:, self._leaning] > 0.0).any(axis=1)
+        moved = (self.clearance.reaches[near][:, self._loose_placing] > 0.0).any(axis=1)
         return {self.clearance.pair_links(i) for i in near[~moved].tolist()}
 
     def is_free(self, q: Array) -> bool:
@@ -108,7 +114,7 @@ class FailedPlanner(Planner):
         touches = self.clearance.touches
         if touches(q, self.margin) and touches(q, 0.5 * CONTACT_GAP):
             return False
-        return self.links_near(q) <= self._close and self.arm.bears(q)
+        return self.links_near(q) <= self._close_links and self.arm.can_hold(q)
 
     def walk(self, a: Array, b: Array) -> Array:
         """Return the last equilibrium (7,) on the straight way of the active joints from a to b."""
@@ -118,7 +124,7 @@ class FailedPlanner(Planner):
         q = a
         for _ in range(count):
             rest = self.arm.resting_pose(q + increment)
-            if rest is None or np.abs(rest - q)[:ARM].max() > MAX_FALL or not self.is_free(rest):
+            if rest is None or _largest_turn(q, rest) > MAX_FALL or not self.is_free(rest):
                 return q
             q = rest
         return q
@@ -133,17 +139,22 @@ class FailedPlanner(Planner):
         return path
 
     def clear(self, a: Array, b: Array) -> bool:
-        """Return whether the active joints can go straight from a to b (7,) [rad]."""
+        """Return whether the active joints can go straight from a to b (7,) [rad] (override)."""
         return self.are_same(self.walk(a, b), b)
 
     def are_same(self, a: Array, b: Array) -> bool:
         """Return whether two poses (7,) agree within `SAME_POSE_ANGLE`, except camera and wrist."""
-        return bool(np.abs(a - b)[:ARM].max() < SAME_POSE_ANGLE)
+        return _largest_turn(a, b) < SAME_POSE_ANGLE
 
     def _check(self, name: str, q: Array) -> None:
-        """Refuse a pose (7,) outside the limits; those that are close at the ends are allowed."""
+        """Refuse a pose (7,) outside the limits (override); pairs that are close are allowed."""
         check_limits(self._parameters, np.clip(q, self._lower, self._upper), f"{name}: ")
 
-    def _touch(self, *poses: Array) -> bool:
-        """Return whether any of the poses (7,) is not possible."""
+    def _any_blocked(self, *poses: Array) -> bool:
+        """Return whether any of the poses (7,) is not free (override)."""
         return not all(self.is_free(q) for q in poses)
+
+
+def _largest_turn(a: Array, b: Array) -> float:
+    """Return the largest turn [rad] of a joint that places the hand between two poses (7,)."""
+    return float(np.abs(a - b)[:HAND_JOINTS].max())

@@ -21,7 +21,7 @@ from roboaccord.contract import Array, Index
 
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import TORQUE_ROUNDOFF, FailedArm
-from packbot.planning.reaching import ARM
+from packbot.planning.reaching import HAND_JOINTS
 
 # Measured on eight targets, with elbow 1 frozen and with elbow 2 loose. "Poses" are those at the
 # targets that the joints can hold without contact, 37 and 2.
@@ -34,7 +34,7 @@ PROPPED_POSE_COUNT = 300
 # give 29, 37 and 44 poses, and 0, 2 and 3, which take 0.07, 0.46 and 1.3 s a target.
 SEED_COUNT = 40
 NEAR = 5e-3  # m; a target is reached within this distance, half of what a reach allows
-EXACT = 1e-5  # m; the iterations end when one brings the tips nearer by less, 1/500 of NEAR
+MIN_PROGRESS = 1e-5  # m; the iterations end when one brings the tips nearer by less, 1/500 of NEAR
 MAX_ITERATIONS = 30  # bound of the number of iterations; 10 and 100 give the same poses
 # rad; bound of the change of an angle in an iteration, for the Jacobian changes, too: with 0.1, 0.3
 # and 1 there are 33, 37 and 38 poses, and 1, 2 and 6.
@@ -66,10 +66,11 @@ class Goals:
         self.arm = arm
         rng = np.random.default_rng(seed)
         drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSE_COUNT, 1))
-        moving = [i for i in arm.active.tolist() if i < ARM]
+        moving = [i for i in arm.active.tolist() if i < HAND_JOINTS]
         lower, upper = arm.lower[moving], arm.upper[moving]
         drawn[:, moving] = rng.uniform(lower, upper, (POSE_COUNT, len(moving)))
-        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > TORQUE_ROUNDOFF]
+        amplitudes = {i: arm.pendulum(present, i)[1] for i in arm.loose.tolist()}  # of torques
+        self.heavy = [i for i, amplitude in amplitudes.items() if amplitude > TORQUE_ROUNDOFF]
         self.drawn = np.array([arm.hanging_pose(q) for q in drawn]) if self.heavy else drawn
         self.q, self.tips = np.empty((0, len(JOINTS))), np.empty((0, 3))
         self.extend(self.drawn)
@@ -101,14 +102,14 @@ class Goals:
         refined = list[Array]()
         for q in [present, *self.seeds(target)]:
             pose = self.refine(q, target)
-            if all(np.abs(pose - other)[:ARM].max() > SAME_POSE_ANGLE for other in refined):
+            if all(np.abs(pose - other)[:HAND_JOINTS].max() > SAME_POSE_ANGLE for other in refined):
                 refined.append(pose)
                 yield pose
 
     def seeds(self, target: Array) -> Array:
         """Return the poses (k, 7) whose tips are nearest to a target, turned to it if possible."""
         q, tips = self.q, self.tips
-        # With a failed turret, the distance is that of the points.
+        # With a failed turret (joint 0), the distance is that of the points.
         if 0 not in self.arm.active:
             return np.asarray(q[self._nearest(np.linalg.norm(tips - target, axis=1))])
         # Otherwise it is that of radius and height about the turret, which is then turned.
@@ -142,7 +143,7 @@ class Goals:
         for _ in range(MAX_ITERATIONS):
             error = target - arm.kinematics.tip(q)
             distance = float(np.linalg.norm(error))
-            if distance >= smallest - EXACT:
+            if distance >= smallest - MIN_PROGRESS:
                 break
             best, smallest = q, distance
             # Joints at a limit do not move beyond it.

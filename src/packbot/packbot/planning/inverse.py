@@ -24,7 +24,7 @@ from packbot.model.parameters import LENS, PackbotParameters
 # to the next, less than the margin of 20 mm. The ends of the possible pitches are added.
 PITCHES = 720
 ROUND_OFF = 1e-9  # a cosine, and a reach in m, may exceed its limit by that through rounding
-AT_LIMIT = 1e-11  # rad; an angle may exceed a joint's limit by that through rounding
+LIMIT_ROUND_OFF = 1e-11  # rad; an angle may exceed a joint's limit by that through rounding
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Inverse:
             AccordError: if the point is out of reach, or every pose that reaches it touches.
         """
         check_reach(self.parameters, target)
-        solutions, words = self.solutions(target, pitch), _in_words(target)
+        solutions = self.solutions(target, pitch)
+        words = _in_words(target)
         if not len(solutions):
             within = f"the joints' limits{'' if pitch is None else f' and a hand at {pitch:g} rad'}"
             raise AccordError(f"no pose has the finger tips at {words} m within {within}")
@@ -82,36 +83,38 @@ class Inverse:
         p = self.parameters
         x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
         aside = p.shoulder_d - p.elbow1_d  # distance of the arm's plane from the turret's axis [m]
-        ahead = np.sqrt(np.maximum(x * x + y * y - aside * aside, 0.0))
-        if x * x + y * y < aside * aside:
+        ahead_squared = x * x + y * y - aside * aside
+        if ahead_squared < 0.0:
             return np.empty((0, 4))
+        ahead = np.sqrt(ahead_squared)
         poses = []
         for r in (ahead, -ahead):  # the arm reaches forward, or over its back
             turret = np.arctan2(y, x) - np.arctan2(aside, r)
-            stretched = np.arctan2(height, r)  # the only pitch of a fully stretched arm
-            grid = stretched + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
-            at_limits = self._pitches_at_limits(complex(r, height))
-            pitches = np.concatenate([grid, at_limits]) if pitch is None else np.array([pitch])
+            pitches = self._candidate_pitches(r, height) if pitch is None else np.array([pitch])
             in_plane = self._planar_solutions(float(r), float(height), pitches)
             poses.append(np.column_stack([np.full(len(in_plane), turret), in_plane]))
         # Angles modulo 2 pi, of those within the limits.
         lower, upper = p.limits[:, :4]
         q = np.concatenate(poses)
-        q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
-        return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
+        q = lower + (q - lower + LIMIT_ROUND_OFF) % (2.0 * np.pi) - LIMIT_ROUND_OFF
+        return np.asarray(np.clip(q[(q <= upper + LIMIT_ROUND_OFF).all(axis=1)], lower, upper))
 
-    def _pitches_at_limits(self, target: complex) -> Array:
-        """Return the pitches (k,) [rad] at which shoulder, elbow 1 or elbow 2 is at a limit.
+    def _candidate_pitches(self, r: float, height: float) -> Array:
+        """Return pitches of the hand to try (k,) [rad]: a grid, and the ends of possible pitches.
 
-        The possible pitches are intervals between these. An interval can be a single point, which
-        a grid of pitches would miss.
+        At an end, shoulder, elbow 1 or elbow 2 is at a limit. The possible pitches are intervals
+        between these ends; an interval can be a single point, which the grid would miss. Points of
+        the arm's plane are complex numbers: ahead (real) and up (imaginary).
 
         Args:
-            target: from the shoulder in the arm's plane: ahead (real) and up (imaginary) [m].
+            r, height: target from the shoulder, ahead and up [m].
         """
-        a, b, hand = lengths_of(self.parameters)
+        target = complex(r, height)
+        # The grid begins at the only pitch of a fully stretched arm.
+        grid = np.angle(target) + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
+        a, b, hand = lengths_of(self.parameters)  # of links 1 and 2, and to the finger tips
         shoulders, elbows1, elbows2 = self.parameters.limits[:, 1:4].T  # two limits of each
-        pitches = list[float]()
+        pitches = list[float]()  # at limits
         for shoulder in shoulders:
             pitches += _second_directions(target - a * np.exp(1j * shoulder), b, hand)
         for elbow1 in elbows1:
@@ -120,7 +123,7 @@ class Inverse:
             forearm = b + hand * np.exp(1j * elbow2)  # link 2 and the hand as one link
             turn = elbow2 - float(np.angle(forearm))
             pitches += [end + turn for end in _second_directions(target, a, abs(forearm))]
-        return np.array(pitches)
+        return np.concatenate([grid, pitches])
 
     def _planar_solutions(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) [rad], by the law of cosines.
@@ -129,17 +132,18 @@ class Inverse:
             r, height: target from the shoulder, ahead and up [m].
             pitches: pitches of the hand [rad].
         """
-        # Position of elbow 2, at the distance of the hand from the target.
-        a, b, hand = lengths_of(self.parameters)
-        pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
-        cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
-        reached = np.abs(cosine) <= 1.0 + ROUND_OFF
-        pr, pz, pitches = pr[reached], pz[reached], pitches[reached]
-        bend = np.arccos(np.clip(cosine[reached], -1.0, 1.0))
+        # Elbow 2 from the shoulder, ahead and up: at the distance of the hand from the target.
+        a, b, hand = lengths_of(self.parameters)  # of links 1 and 2, and to the finger tips
+        elbow2_r = r - hand * np.cos(pitches)
+        elbow2_z = height - hand * np.sin(pitches)
+        cosine = (elbow2_r * elbow2_r + elbow2_z * elbow2_z - a * a - b * b) / (2.0 * a * b)
+        is_reached = np.abs(cosine) <= 1.0 + ROUND_OFF
+        direction = np.arctan2(elbow2_z, elbow2_r)[is_reached]  # of elbow 2 above the horizontal
+        pitches = pitches[is_reached]
+        bend = np.arccos(np.clip(cosine[is_reached], -1.0, 1.0))
         branches = []  # elbow up and elbow down
         for elbow1 in (bend, -bend):
-            shoulder = np.arctan2(pz, pr)
-            shoulder -= np.arctan2(b * np.sin(elbow1), a + b * np.cos(elbow1))
+            shoulder = direction - np.arctan2(b * np.sin(elbow1), a + b * np.cos(elbow1))
             branches.append(np.column_stack([shoulder, elbow1, pitches - shoulder - elbow1]))
         return np.concatenate(branches)
 
@@ -216,12 +220,12 @@ def aim(p: PackbotParameters, link3: Placement, target: Array) -> Array:
         target: the point in the world (3,) [m].
     """
     x, y, z = link3.rotation.T @ (target - link3.position) - np.array([p.tilt_x, 0.0, p.tilt_z])
-    height, size = p.pan_d + LENS[2], float(np.hypot(x, z))
-    if size < height:
+    height, distance = p.pan_d + LENS[2], float(np.hypot(x, z))
+    if distance < height:
         return np.empty((0, 2))
-    angles = np.array([1.0, -1.0]) * np.arccos(height / size) - np.arctan2(x, z)
-    angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
-    pans = np.arctan2(y, np.cos(angles) * x + np.sin(angles) * z)
-    pairs = np.column_stack([angles, pans])
+    tilts = np.array([1.0, -1.0]) * np.arccos(height / distance) - np.arctan2(x, z)
+    tilts = (tilts + np.pi) % (2.0 * np.pi) - np.pi
+    pans = np.arctan2(y, np.cos(tilts) * x + np.sin(tilts) * z)
+    pairs = np.column_stack([tilts, pans])
     lower, upper = p.limits[:, 4:6]
     return np.asarray(pairs[((lower <= pairs) & (pairs <= upper)).all(axis=1)])

@@ -48,9 +48,8 @@ CUSHION_ANGLE = 0.05
 # of 20 ms (1.26 of the 2.83 at which they become unstable). It lets go at a rate of
 # 1 / SPRING_DAMPING. With 1000 and 0.3 a plan is found as well (measured).
 SPRING_STIFFNESS, SPRING_DAMPING = 3000.0, 1.0
-DIFFERENCE_STEP = (
-    1e-6  # rad, rad/s, rad/s^2; step of forward differences, near the square root of round-off
-)
+# rad, rad/s, rad/s^2; step of forward differences, near the square root of round-off
+DIFFERENCE_STEP = 1e-6
 
 
 class PlanarModel(NamedTuple):
@@ -197,6 +196,7 @@ def rk4_step(model, loose, period, x, u):
 
     `loose` is the index of the loose joint; x (6,) and u (2,) are state and input.
     """
+    # Rates at the four stages, and efforts, which are not used.
     k1, k2, k3, k4, tau = np.empty(6), np.empty(6), np.empty(6), np.empty(6), np.empty(3)
     state_rate(model, loose, x, u, k1, tau)
     state_rate(model, loose, x + 0.5 * period * k1, u, k2, tau)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from packbot.contact.clearance import Clearance
 
 
-ARM = 4  # number of joints that place the hand, the first of JOINTS: turret, shoulder, elbows
+# Number of joints that place the hand, the first of JOINTS: turret, shoulder and both elbows
+HAND_JOINTS = 4
 # m; default distance of a path from contact: half of it is left between checked poses (rrt.py), as
 # much as errors of lengths and encoders displace the hand (docs/packbot_recovery.md)
 MARGIN = 0.02
@@ -38,7 +39,8 @@ class Goal:
         look: whether the camera is turned to the target.
 
     Raises:
-        AccordError: unless it is one of the two, and finite.
+        AccordError: unless either a target or a pose is given, for numbers that are not finite, and
+            for a pose with a pitch or look.
     """
 
     def __init__(
@@ -60,12 +62,13 @@ class Goal:
                 raise AccordError("a pose has its own pitch of the hand, and its own sight")
             return
         try:
-            values = np.array([*target, 0.0 if pitch is None else pitch], dtype=float)
+            point = np.array([*target], dtype=float)
+            is_valid = point.shape == (3,) and bool(np.isfinite([*point, pitch or 0.0]).all())
         except (TypeError, ValueError):
-            values = np.empty(0)
-        if values.shape != (4,) or not np.isfinite(values).all():
+            is_valid = False
+        if not is_valid:
             raise AccordError(f"target: three numbers are needed, not {target!r}")
-        self.target = values[:3]
+        self.target = point
 
     def angles(self, setup: Setup, clearance: Clearance, margin: float, near: Array) -> Array:
         """Return the angles (7,) [rad] of the goal.

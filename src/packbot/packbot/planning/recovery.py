@@ -15,9 +15,9 @@ refused (test_packbot_recovery). REASONS are words of results and must stay.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -25,7 +25,7 @@ from roboaccord.contract import AccordError, Array
 from packbot.planning.failed_arm import CONTACT_GAP, FailedArm
 from packbot.planning.failed_planner import SAME_POSE_ANGLE, FailedPlanner
 from packbot.planning.goals import NEAR, Goals
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.rrt import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
@@ -40,8 +40,7 @@ MAX_NEAR_POSES = 6  # number of poses that are tried near a refused target
 BISECTIONS = 6
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(NamedTuple):
     """Result of planning for a failed arm.
 
     Args:
@@ -88,7 +87,7 @@ class Recoverer:
         """Return whether this was made for the failures of an arm at angles q (7,) [rad]."""
         failures = [(fault.joint, fault.kind) for fault in self.arm.faults]
         has_same = failures == [(fault.joint, fault.kind) for fault in arm.faults]
-        return has_same and bool(np.abs(q - self.present)[:ARM].max() < SAME_POSE_ANGLE)
+        return has_same and bool(np.abs(q - self.present)[:HAND_JOINTS].max() < SAME_POSE_ANGLE)
 
     def reach(self, target: Array) -> Recovery:
         """Return a path to a target (3,) [m], or the reason why there is none."""
@@ -128,7 +127,7 @@ class Recoverer:
         at_target = [q for q in candidates if self._distance(q, target) < NEAR]
         if not at_target:
             return self._out_of_reach_reason(target), []
-        bearable = [q for q in at_target if self.arm.bears(q)]
+        bearable = [q for q in at_target if self.arm.can_hold(q)]
         if not bearable:
             return "torque", []
         clear = [q for q in bearable if self.is_possible(q)]
@@ -202,13 +201,14 @@ class Recoverer:
         """Yield possible poses, first those nearest to a target, then ones ever farther away."""
         seeds = [*candidates, *self.goals.seeds(target)]
         seeds.sort(key=lambda q: self._distance(q, target))
-        possible_seeds = (q for q in seeds if self.arm.bears(q) and self.is_possible(q))
+        possible_seeds = (q for q in seeds if self.arm.can_hold(q) and self.is_possible(q))
         for q in islice(possible_seeds, MAX_NEAR_POSES):
             yield self._closest_approach(q, target)
         order = np.linalg.norm(self.goals.tips - target, axis=1).argsort(kind="stable")
+        # Of the goals' poses, the 8th nearest, the 16th, the 32nd, and so on.
         for i in 2 ** np.arange(3, int(np.log2(len(order)))):
             q = self.goals.q[order[i]]
-            if self.arm.bears(q) and self.is_possible(q):
+            if self.arm.can_hold(q) and self.is_possible(q):
                 yield q
 
     def _closest_approach(self, q: Array, target: Array) -> Array:
@@ -217,12 +217,12 @@ class Recoverer:
         The line ends where least squares brings the tips near the target; it is bisected.
         """
         end = self.goals.refine(q, target)
-        if self.arm.bears(end) and self.is_possible(end):
+        if self.arm.can_hold(end) and self.is_possible(end):
             return end
         for _ in range(BISECTIONS):
             middle = 0.5 * (q + end)
             rest = self.arm.resting_pose(middle) if len(self.arm.loose) else middle
-            if rest is not None and self.arm.bears(rest) and self.is_possible(rest):
+            if rest is not None and self.arm.can_hold(rest) and self.is_possible(rest):
                 q = rest
             else:
                 end = middle

@@ -24,7 +24,7 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.model.parameters import PackbotParameters, check_limits
-from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.reaching import HAND_JOINTS, MARGIN
 from packbot.planning.trajectories import RAMP
 
 # Measured in `shelf` with four seeds; medians of the time of planning and of the motion [s]:
@@ -83,6 +83,8 @@ class SearchTree:
 
 class Planner:
     """Planner of paths of the arm of a setup among its obstacles; a seed gives one path.
+
+    `FailedPlanner` (failed_planner.py) overrides `clear`, `_check` and `_any_blocked`.
 
     Args:
         setup: robot and scenario.
@@ -165,7 +167,7 @@ class Planner:
         """Return a random pose (7,); tilt, pan and wrist are mostly between start and goal."""
         q: Array = rng.uniform(self._lower, self._upper)
         if rng.random() >= RANDOM_CAMERA_FRACTION:
-            q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
+            q[HAND_JOINTS:] = start[HAND_JOINTS:] + rng.random() * (goal - start)[HAND_JOINTS:]
         return q
 
     def _step(self, tree: SearchTree, towards: Array, i: int | None = None) -> int | None:
@@ -200,11 +202,11 @@ class Planner:
             a, b = _between(path, times, i, first), _between(path, times, j, second)
             corners = [path[i], a, b, path[j + 1]]
             quicker = self._duration(corners) < times[j + 1] - times[i]
-            if quicker and not self._touch(a, b) and self.clear(a, b):
+            if quicker and not self._any_blocked(a, b) and self.clear(a, b):
                 path = [*path[: i + 1], a, b, *path[j + 1 :]]
         return self._straighten(path)
 
-    def _touch(self, *poses: Array) -> bool:
+    def _any_blocked(self, *poses: Array) -> bool:
         """Return whether any of the poses (7,) is closer than the margin to something."""
         return any(self.clearance.touches(q, self.margin) for q in poses)
 

@@ -4,8 +4,8 @@ As the source report proposes (section 5), a long, thin polytope from the camera
 tested for collision with the hulls of the arm and of obstacles. Here it is a frustum between a
 square at the lens and a square at the target.
 
-LENS_WIDTH is an estimate, as no drawing of the camera is public; it, SHORT and DISC may be changed.
-test_packbot_sight compares with lines that are clipped by the faces of hulls.
+LENS_WIDTH is an estimate, as no drawing of the camera is public; it, TARGET_GAP and DISC may be
+changed. test_packbot_sight compares with lines that are clipped by the faces of hulls.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])  # corner
 # 19 points of a unit disc, each for an equal part of its area: the centre, and two rings at the
 # radii sqrt(4 / 19) and sqrt(13 / 19) that halve the areas of 6 and of 12 parts.
 DISC = [
-    (r * math.cos(2.0 * math.pi * i / n), r * math.sin(2.0 * math.pi * i / n))
-    for r, n in ((0.0, 1), (0.46, 6), (0.83, 12))
-    for i in range(n)
+    (radius * math.cos(2.0 * math.pi * i / count), radius * math.sin(2.0 * math.pi * i / count))
+    for radius, count in ((0.0, 1), (0.46, 6), (0.83, 12))
+    for i in range(count)
 ]
 # m; the frustum ends that much before the target, which may lie on an obstacle: above the rounding
 # of positions, and thinner than any hull
-SHORT = 1e-3
+TARGET_GAP = 1e-3
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Sight:
         camera = poses[self._camera]
         lens = camera.act(LENS)
         distance = math.dist(target, lens)
-        if not distance > SHORT:
+        if not distance > TARGET_GAP:
             raise AccordError("the target is at the lens")
         along = (target - lens) / distance
         off_axis = math.acos(min(1.0, max(-1.0, float(along @ camera.rotation[:, 0]))))
@@ -153,16 +153,17 @@ def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
     """
     # Two unit vectors perpendicular to the line: a coordinate axis less its part along the line,
     # and the cross product of both.
-    across = -along[np.abs(along).argmin()] * along
-    across[np.abs(along).argmin()] += 1.0
-    (x, y, z), (u, v, w) = along, across / np.sqrt(across @ across)
-    normal = (y * w - z * v, z * u - x * w, x * v - y * u)
-    square = np.sqrt(0.5) * (CORNERS @ [(u, v, w), normal])
-    reach = distance - SHORT
-    end_width = width + (LENS_WIDTH - width) * SHORT / distance
+    axis = np.abs(along).argmin()
+    across = -along[axis] * along
+    across[axis] += 1.0
+    across /= np.sqrt(across @ across)
+    square = np.sqrt(0.5) * (CORNERS @ [across, np.cross(along, across)])
+    reach = distance - TARGET_GAP
+    end_width = width + (LENS_WIDTH - width) * TARGET_GAP / distance
     at_lens, at_end = LENS_WIDTH * square + lens, end_width * square + (lens + reach * along)
     return Hull(np.concatenate([at_lens, at_end]), FRUSTUM)
 
 
 def _transform(pose: pin.SE3) -> coal.Transform3s:
+    """Return a pose of pinocchio as a transform of coal."""
     return coal.Transform3s(pose.rotation, pose.translation)

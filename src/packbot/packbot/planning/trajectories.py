@@ -8,7 +8,7 @@ Its speed rises by a smooth step (Hermite's 3 x^2 - 2 x^3), stays constant, and 
 way, so that accelerations are continuous. A line whose efforts exceed the limits is slowed down
 until they do not.
 
-RAMP, RESERVE, SAMPLES and SLOWER may be tuned; RESERVE must leave some effort to feedback.
+The constants may be tuned; RESERVE must leave some effort to feedback.
 test_packbot_planning differentiates the profile, and checks the limits between the samples.
 """
 
@@ -26,14 +26,14 @@ from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 
 # s; shortest time in which the speed rises, and falls: accelerations are then at most 3 / s times
-# the speed limits, 1.5 rad/s^2 of the shoulder; where efforts do not suffice, SLOWER prolongs it
+# the speed limits, 1.5 rad/s^2 of the shoulder; SLOWING_FACTOR prolongs it for want of effort
 RAMP = 0.5
 RESERVE = 0.9  # fraction of the effort limits that a motion may use; feedback has the rest
 # Number of times on a line at which efforts are computed: six in a ramp of RAMP for a line of 5 s.
 SAMPLES = 60
 # Factor on the times of a line that needs too much effort: it then takes at most 10 % longer than
 # it has to.
-SLOWER = 1.1
+SLOWING_FACTOR = 1.1
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,15 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
         raise AccordError(f"speed is {speed:g}, and must be above 0, up to 1")
     p, arm = setup.parameters, Arm.of(setup)
     limits = speed * p.of_joints("speed_limit")
-    cruise, ramp = [], []
+    cruises, ramps = [], []
     for a, b in pairwise(corners):
-        rate = 1.0 / max(float((np.abs(b - a) / limits).max()), RAMP)
-        rise = RAMP
-        while not _affordable(setup, arm, a, b, rate, rise):
-            rate, rise = rate / SLOWER, rise * SLOWER
-        cruise.append(rate)
-        ramp.append(rise)
-    return TimedPath(np.asarray(corners), np.array(cruise), np.array(ramp))
+        cruise = 1.0 / max(float((np.abs(b - a) / limits).max()), RAMP)
+        ramp = RAMP
+        while not _is_affordable(setup, arm, a, b, cruise, ramp):
+            cruise, ramp = cruise / SLOWING_FACTOR, ramp * SLOWING_FACTOR
+        cruises.append(cruise)
+        ramps.append(ramp)
+    return TimedPath(np.asarray(corners), np.array(cruises), np.array(ramps))
 
 
 def _profile(time: float, cruise: float, ramp: float) -> tuple[float, float, float]:
@@ -123,14 +123,14 @@ def _profile(time: float, cruise: float, ramp: float) -> tuple[float, float, flo
     return (s, rate, change) if time == from_end else (1.0 - s, rate, -change)
 
 
-def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: float) -> bool:
+def _is_affordable(setup: Setup, arm: Arm, a: Array, b: Array, cruise: float, ramp: float) -> bool:
     """Return whether the efforts along a line from a to b (7,) [rad] are within the limits.
 
     Args:
         setup: robot and scenario.
         arm: its dynamics.
         a, b: ends of the line (7,) [rad].
-        rate, rise: cruise and ramp of the line, see `_profile`.
+        cruise, ramp: of the line, as in `_profile`.
 
     Raises:
         AccordError: if it takes too much to hold the arm still.
@@ -139,8 +139,8 @@ def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: f
     limits = RESERVE * p.of_joints("effort_limit")
     viscous, coulomb = p.of_joints("viscous"), p.of_joints("coulomb")
     no_rates, line = np.zeros(len(a)), b - a
-    for time in np.linspace(0.0, 1.0 / rate + rise, SAMPLES):
-        s, speed, change = _profile(float(time), rate, rise)
+    for time in np.linspace(0.0, 1.0 / cruise + ramp, SAMPLES):
+        s, speed, change = _profile(float(time), cruise, ramp)
         q, qd = a + s * line, speed * line
         still = np.abs(arm.bias(q, no_rates)) + coulomb
         if (still > limits).any():

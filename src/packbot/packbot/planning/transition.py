@@ -16,7 +16,6 @@ The constants may be tuned, but with other PENALTIES, END_WEIGHTS and STAGE_FACT
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -91,8 +90,7 @@ class Trajectory(NamedTuple):
     inputs: Array
 
 
-@dataclass(frozen=True)
-class Transition:
+class Transition(NamedTuple):
     """Trajectory of shoulder and elbows, and gains of its regulator, for each control period.
 
     Args:
@@ -123,7 +121,7 @@ class TransitionPlanner:
 
     Attributes:
         start: angles (7,) [rad] with the loose joint at rest on what it leans on.
-        goal: the same with the loose joint at its stable zero beyond the unstable one.
+        goal: the same with the loose joint in its stable equilibrium beyond the unstable one.
         plane, active: joints of the plane (3,), and those of them that are not loose (2,).
         loose: index of the loose joint among those of the plane.
         model: of the plane, as planar.py has it.
@@ -139,10 +137,10 @@ class TransitionPlanner:
         leaning = arm.resting_pose(start)
         if leaning is None or not len(arm.propping_pairs(leaning)):
             raise AccordError("a transition starts where the loose joint leans on something")
-        past, _ = arm.swing(leaning, joint)
-        free_side = float(np.sign(past))
+        angle_past, _ = arm.pendulum(leaning, joint)  # its stable equilibrium
+        free_side = float(np.sign(angle_past))
         self.arm, self.start, self.goal = arm, leaning, leaning.copy()
-        self.goal[joint] += 2.0 * np.pi * free_side - past
+        self.goal[joint] += 2.0 * np.pi * free_side - angle_past
         check_limits(p, self.goal, "the other equilibrium: ")
         self.plane = np.array(PLANE)
         self._goal_state = np.append(self.goal[self.plane], np.zeros(3))  # at rest
@@ -156,7 +154,7 @@ class TransitionPlanner:
         self._bounds[planar.LOWER_ANGLE] += LIMIT_MARGIN
         self._bounds[planar.UPPER_ANGLE] -= LIMIT_MARGIN
         self._bounds[planar.MAX_RATE, self.loose] = np.inf
-        bound_beyond_goal = planar.UPPER_ANGLE if past > 0.0 else planar.LOWER_ANGLE
+        bound_beyond_goal = planar.UPPER_ANGLE if angle_past > 0.0 else planar.LOWER_ANGLE
         self._bounds[bound_beyond_goal, self.loose] = self._farthest_swing(joint, free_side)
 
     def _farthest_swing(self, joint: int, free_side: float) -> float:
@@ -182,23 +180,23 @@ class TransitionPlanner:
         # First guess, improved in stages.
         period = STEP_PERIODS * self.period
         states, inputs = self._first_guess(via, round(duration / period))
-        for on_end, on_limits in STAGE_FACTORS:
-            problem = self._problem(on_limits, period)
-            states, inputs = self._improve(problem, states, inputs, on_end * END_WEIGHTS)
+        for end_factor, limit_factor in STAGE_FACTORS:
+            problem = self._problem(limit_factor, period)
+            states, inputs = self._improve(problem, states, inputs, end_factor * END_WEIGHTS)
         # States at every control period: one is inserted between each two, as STEP_PERIODS is 2.
         every_state = [states[0]]
         for x, u, end in zip(states, inputs, states[1:], strict=False):
             every_state += [planar.rk4_step(self.model, self.loose, self.period, x, u), end]
         states, inputs = np.array(every_state), np.repeat(inputs, STEP_PERIODS, axis=0)
         self._check(states)
-        return Transition(states, inputs, self._regulator_gains(states, inputs, on_limits))
+        return Transition(states, inputs, self._regulator_gains(states, inputs, limit_factor))
 
-    def _problem(self, on_limits: float, period: float) -> planar.PlanarProblem:
+    def _problem(self, limit_factor: float, period: float) -> planar.PlanarProblem:
         """Return the problem with a factor on the weights of limits, in steps of a period [s]."""
         penalties = PENALTIES._replace(
-            rate=on_limits * PENALTIES.rate,
-            angle=on_limits * PENALTIES.angle,
-            height=on_limits * PENALTIES.height,
+            rate=limit_factor * PENALTIES.rate,
+            angle=limit_factor * PENALTIES.angle,
+            height=limit_factor * PENALTIES.height,
         )
         model, bounds, heights = self.model, self._bounds, self._heights
         return planar.PlanarProblem(model, bounds, penalties, heights, self.loose, period)
@@ -224,7 +222,7 @@ class TransitionPlanner:
         states[0] = np.append(self.start[self.plane], np.zeros(3))
         has_tipped = False
         for k, x in enumerate(states[:-1]):
-            has_tipped = has_tipped or self._is_over(x)
+            has_tipped = has_tipped or self._has_tipped(x)
             aim = self._goal_state[active] if has_tipped else via
             fastest = self._bounds[planar.MAX_RATE, active]
             rate = np.clip(ANGLE_GAIN * (aim - x[active]), -fastest, fastest)
@@ -233,12 +231,12 @@ class TransitionPlanner:
             states[k + 1] = planar.rk4_step(self.model, self.loose, period, x, inputs[k])
         return states, inputs
 
-    def _is_over(self, x: Array) -> bool:
-        """Return whether the loose joint is past its unstable zero in a state (6,)."""
+    def _has_tipped(self, x: Array) -> bool:
+        """Return whether the loose joint is past its unstable equilibrium in a state (6,)."""
         q = self.start.copy()
         q[self.plane] = x[:3]
-        past, _ = self.arm.swing(q, self.arm.loose[0])
-        return past * self.model.free_side < 0.0 and np.pi - abs(past) > TIPPED_ANGLE
+        angle_past, _ = self.arm.pendulum(q, self.arm.loose[0])  # the stable equilibrium
+        return angle_past * self.model.free_side < 0.0 and np.pi - abs(angle_past) > TIPPED_ANGLE
 
     def _improve(
         self, problem: planar.PlanarProblem, states: Array, inputs: Array, end_weights: Array
@@ -250,7 +248,7 @@ class TransitionPlanner:
             states, inputs: of the trajectory so far (n + 1, 6), (n, 2).
             end_weights: weights of the distance of its end from the goal (6,).
         """
-        goal, n, regularisation = self._goal_state, len(inputs), FIRST_REGULARISATION
+        goal, n = self._goal_state, len(inputs)
 
         def changed(base: Trajectory, gains: Array, changes: Array) -> Trajectory:
             """Return a trajectory with changed inputs (n, 2) and feedback on the deviation."""
@@ -258,6 +256,7 @@ class TransitionPlanner:
             off_goal = 0.5 * float(end_weights @ (rolled.states[-1] - goal) ** 2)
             return rolled._replace(cost=rolled.cost + off_goal)
 
+        regularisation = FIRST_REGULARISATION
         best = Trajectory(np.inf, states, inputs)
         best = changed(best, np.zeros((n, 2, 6)), np.zeros((n, 2)))
         step_slopes, residuals = planar.linearise(problem, best.states, best.inputs)
@@ -278,12 +277,12 @@ class TransitionPlanner:
             step_slopes, residuals = planar.linearise(problem, best.states, best.inputs)
         return best.states, best.inputs
 
-    def _regulator_gains(self, states: Array, inputs: Array, on_limits: float) -> Array:
+    def _regulator_gains(self, states: Array, inputs: Array, limit_factor: float) -> Array:
         """Return the gains of the regulator (n + 1, 2, 6), the last one at the goal.
 
         The trajectory is continued by STILL_PERIODS at the goal, and the model has no spring.
         """
-        problem = self._problem(on_limits, self.period)
+        problem = self._problem(limit_factor, self.period)
         problem = problem._replace(model=self.model._replace(spring_angle=0.0, free_side=0.0))
         states = np.concatenate([states[:-1], np.tile(self._goal_state, (STILL_PERIODS, 1))])
         count = len(inputs)

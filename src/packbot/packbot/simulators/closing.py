@@ -20,24 +20,25 @@ import scipy
 from roboaccord.contract import Array
 from roboaccord.numerics import Step
 
-Gaps = Callable[[Array], Array]
-Pair = tuple[float, float]
+Gaps = Callable[[Array], Array]  # gaps (m,) [m, rad] of a state
+Pair = tuple[float, float]  # values at the start and at the end of the step
+NO_CLOSING = 2.0  # stands for the fraction if no gap closes in the step, which ends at 1
 # Number of parts of a step at whose ends a gap is sampled: a step within the tolerance is a smooth
 # curve with one dip as a rule. In `collapse` 2 and 32 change nothing (measured).
 SAMPLES = 8
 # Fraction of a step; error of the lowest point, 1e-11 m of a gap at 100 m/s^2 and 4 ms, a hundredth
 # of the tolerance of gaps
-LOWEST = 1e-4
+LOWEST_POINT_ACCURACY = 1e-4
 ITERATIONS = 60  # bound of the iterations of regula falsi; more than the 53 of bisection
 # Error of the gap at a root, over the tolerance of gaps: a tenth of the half tolerance by which a
 # closed gap is below 0
-EXACT = 0.05
+ROOT_ACCURACY = 0.05
 
 
 def first_closing(
     step: Step, gaps: Gaps, ends: tuple[Array, Array], rates: tuple[Array, Array], tolerance: float
 ) -> float:
-    """Return the fraction of a step at which the first gap closes, 2 if none does.
+    """Return the fraction of a step at which the first gap closes, NO_CLOSING if none does.
 
     A gap has closed when it is half a tolerance below 0, or below its start if that is lower.
 
@@ -50,7 +51,7 @@ def first_closing(
     """
     targets = np.minimum(ends[0], 0.0) - 0.5 * tolerance
     before, after = ends[0] - targets, ends[1] - targets
-    fraction = 2.0
+    fraction = NO_CLOSING
     dips = (rates[0] < 0.0) & (rates[1] > 0.0)
     for i in np.flatnonzero((after < 0.0) | dips).tolist():
         end = 1.0
@@ -62,7 +63,7 @@ def first_closing(
 
 
 def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float) -> float:
-    """Return a fraction of a step at which a gap is below its target, or 2 if it never is.
+    """Return a fraction of a step at which a gap is below its target, NO_CLOSING if it never is.
 
     Args:
         step, gaps: as in `first_closing`.
@@ -74,7 +75,7 @@ def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float)
     # A convex gap lies above its tangents; if these cross above the target, it does not close.
     fall, climb = step.size * rates[0], step.size * rates[1]
     if ends[0] + fall * (ends[1] - ends[0] - climb) / (fall - climb) > 0.0:
-        return 2.0
+        return NO_CLOSING
 
     def above(fraction: float) -> float:
         """Return the gap less its target at a fraction of the step."""
@@ -87,9 +88,9 @@ def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float)
             return k / SAMPLES
     k = int(np.argmin([*samples, ends[1]]))
     bounds = max(k - 1, 0) / SAMPLES, min(k + 1, SAMPLES) / SAMPLES
-    options = {"xatol": LOWEST}
+    options = {"xatol": LOWEST_POINT_ACCURACY}
     lowest = scipy.optimize.minimize_scalar(above, bounds=bounds, method="bounded", options=options)
-    return float(lowest.x) if lowest.fun < 0.0 else 2.0
+    return float(lowest.x) if lowest.fun < 0.0 else NO_CLOSING
 
 
 def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, tolerance: float) -> float:
@@ -103,7 +104,7 @@ def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, toleranc
     for _ in range(ITERATIONS):
         fraction = (low * below - high * above) / (below - above)
         gap = gaps(step.at(fraction))[i] - target
-        if abs(gap) < EXACT * tolerance:
+        if abs(gap) < ROOT_ACCURACY * tolerance:
             return float(fraction)
         if gap > 0.0:
             low, above = fraction, gap

@@ -4,7 +4,7 @@ The stepper (stepping.py) reports each impact and each lasting contact here; wha
 the events of the run, which commands list and recordings contain.
 
 A contact that goes on is one event, however often its bodies bounce: none is added for a pair or
-joint that touched within the last `engines.APART` seconds. APPROACH may be tuned.
+joint that touched within the last `engines.APART` seconds. MIN_APPROACH_SPEED may be tuned.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from packbot.contact.features import KIND, LOWER
 
 # m/s, rad/s; slower impacts are not reported: a fiftieth of the default `rest_speed`, below which
 # an impact has no restitution either
-APPROACH = 1e-4
+MIN_APPROACH_SPEED = 1e-4
 
 
 class ContactEvents:
@@ -54,7 +54,7 @@ class ContactEvents:
         """
         sums = dict[tuple[str, str], float]()
         for feature, impulse, rate in zip(features, impulses, rates, strict=True):
-            if impulse > 0.0 and rate < -APPROACH:
+            if impulse > 0.0 and rate < -MIN_APPROACH_SPEED:
                 kind = "joint_stop" if feature[KIND] >= LOWER else "impact"
                 key = kind, self._name_of(feature)
                 sums[key] = sums.get(key, 0.0) + float(impulse)

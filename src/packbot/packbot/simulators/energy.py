@@ -20,7 +20,7 @@ from roboaccord.simulators import JointFriction, losses
 from packbot.contact.features import KIND, LOWER
 from packbot.model.arm import Arm
 
-# Lobatto's rule with four points on (0, 1): exact for polynomials of degree 5.
+# Lobatto's quadrature with four points on (0, 1): exact for polynomials of degree 5.
 POINTS = (0.0, 0.5 - 0.1 * math.sqrt(5.0), 0.5 + 0.1 * math.sqrt(5.0), 1.0)
 WEIGHTS = (1 / 12, 5 / 12, 5 / 12, 1 / 12)
 
@@ -41,14 +41,12 @@ class EnergyBook:
 
     def __init__(self, arm: Arm, account: losses.LossAccount) -> None:
         self._arm, self.losses = arm, account
-        self.rise = self.largest = 0.0
-        self._energy, self.metered = 0.0, False  # energy at the last state [J]
-        self._q: Array = np.zeros(0)  # its angles [rad]
+        self.metered = False
 
     def start(self, q: Array, v: Array) -> None:
-        """Restart at a state."""
+        """Restart at a state with angles q [rad] and rates v [rad/s] (n,)."""
         self.rise = self.largest = 0.0
-        self._q, self._energy = q, self._arm.energy(q, v)
+        self._q, self._energy = q, self._arm.energy(q, v)  # of the last state [rad, J]
 
     def record(self, q: Array, v: Array, efforts: Array) -> None:
         """Record the state after a step or an event, under constant `efforts` (n,) [N m]."""
@@ -59,19 +57,19 @@ class EnergyBook:
         self.largest = max(self.largest, rise)
         self._q, self._energy = q, energy
 
-    def record_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
+    def record_step(self, step: Step, friction: JointFriction, powers: tuple[float, float]) -> None:
         """Record the losses of a step by joint friction and by contact friction.
 
         Args:
             step: the step, with its states in between.
             friction: friction of the joints.
-            slides: power dissipated by contact friction at both ends of the step [W].
+            powers: power dissipated by contact friction at both ends of the step [W].
         """
         n = len(step.start) // 2
         rates = [step.at(point)[n:] for point in POINTS]
-        power = [-float(friction.efforts(v) @ v) for v in rates]
-        self.losses.add(losses.DAMPING, step.size * float(np.dot(WEIGHTS, power)))
-        self.losses.add(losses.FRICTION, 0.5 * step.size * sum(slides))
+        joint_powers = [-float(friction.efforts(v) @ v) for v in rates]
+        self.losses.add(losses.DAMPING, step.size * float(np.dot(WEIGHTS, joint_powers)))
+        self.losses.add(losses.FRICTION, 0.5 * step.size * sum(powers))
 
     def record_impact(
         self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array

@@ -33,7 +33,8 @@ class ArmFigures(Tally):
 
     def __init__(self, setup: Setup, ticks: int) -> None:
         self._setup = setup
-        self._selected = np.unique(np.linspace(0, ticks, SAMPLES).round().astype(int))  # states
+        # Indices of the states at which distances are measured.
+        self._selected = np.unique(np.linspace(0, ticks, SAMPLES).round().astype(int))
         self._count = 0  # number of states so far
         self._poses: list[Array] = []  # angles (7,) of the selected states so far [rad]
         self._last = setup.initial.q  # angles of the last state [rad]

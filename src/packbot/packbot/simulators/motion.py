@@ -2,8 +2,8 @@
 
 `slope` solves for the accelerations together with the forces of the closed gaps. `project` removes
 the numerical drift of gaps that press, and `stop_slip` the slip of contacts for which friction
-leaves no finite forces (they jam). `friction_rates` is the stiff part of the derivative of the
-slope, for implicit steps.
+leaves no finite forces (they jam). `stiff_jacobian` is the stiff part of the derivative of the
+slope, for implicit steps (stiff.py). IMPLICIT_RATIO may be tuned.
 
 A new force belongs in `ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff.
 test_packbot_reference and test_packbot_events check forces, impacts and steps.
@@ -27,6 +27,13 @@ from packbot.model.arm import Arm
 # m/s, rad/s; slower opening or closing of a gap is rounding: of speeds of approach up to 10 m/s an
 # impact leaves 1e-9 (SOFTNESS), 1e-8 m/s.
 STILL = 1e-7
+# Largest product of rate and step size for which explicit steps are stable: the real interval of
+# Dormand and Prince's method of order 5 ends at -3.306.
+EXPLICIT_STABILITY = 3.3
+# Steps are implicit if explicit ones would have to be that many times shorter. Measured with dry
+# friction of the wrist for which they are 1.9, 5.7 and 11 times shorter: a run of implicit ones
+# takes 2.7, 1.25 and 0.73 times as long, so that any from 4 to 10 would do.
+IMPLICIT_RATIO = 4.0
 
 
 class JammedError(DivergedError):
@@ -47,7 +54,6 @@ class ConstrainedDynamics:
         closed: gaps whose contacts may press.
         forces: forces of the closed gaps at the last slope (m,) [N, N m].
         efforts: efforts of the drives (n,) [N m].
-        has_dry_friction: whether there is dry friction, which can be stiff.
     """
 
     arm: Arm
@@ -56,7 +62,7 @@ class ConstrainedDynamics:
     contact_friction: ContactFriction
 
     def __post_init__(self) -> None:
-        self.has_dry_friction = self.friction.any_dry or self.contact_friction.is_present
+
         self.efforts = np.zeros(self.arm.model.nv)
         self.closed = ClosedGaps()
         self.forces = np.zeros(0)
@@ -87,6 +93,20 @@ class ConstrainedDynamics:
         if status != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
         return slope
+
+    def stiff_jacobian(self, x: Array, max_step: float) -> Array | None:
+        """Return the derivative of the slope by dry friction (2n, 2n).
+
+        None if explicit steps of up to `max_step` [s] are nearly stable. x is the state (2n,) of
+        the last slope.
+        """
+        if not (self.friction.any_dry or self.contact_friction.is_present):
+            return None
+        rates = self.friction_rates(x)
+        fastest = np.abs(np.linalg.eigvals(rates)).max()
+        if fastest * max_step < IMPLICIT_RATIO * EXPLICIT_STABILITY:
+            return None
+        return np.pad(-rates, (len(rates), 0))  # the other derivatives are left 0
 
     def friction_rates(self, x: Array) -> Array:
         """Return minus the derivative of the accelerations by the rates through friction (n, n).

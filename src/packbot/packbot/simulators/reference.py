@@ -44,7 +44,7 @@ from packbot.simulators.stepping import EventDrivenStepper
 
 # Bound of the number of rounds in which hulls are moved apart; each is a step of Newton's method,
 # and takes away most of what is left, also where features change.
-ROUNDS = 50
+MAX_ROUNDS = 50
 # Factor on the desired distance, as each round is exact to first order only; without it, rounds
 # would end just below the distance. 1 % of it, 1 um, moves nothing that can be seen.
 OVERSHOOT = 1.01
@@ -224,7 +224,7 @@ def move_apart(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
     Raises:
         DivergedError: if they cannot be parted.
     """
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         distances = clearance.distances(q)
         if distances.min(initial=np.inf) >= least:
             return q

@@ -1,17 +1,18 @@
 """Event-driven time integration with contact: steps, impacts, and the active contacts after them.
 
 `EventDrivenStepper` advances a state x = (q, v) of joint angles and rates for the reference
-simulator (reference.py). The equations of motion are those of a `ConstrainedDynamics` (motion.py).
-A gap is the distance of two hulls less their margin, or that of a joint from its limit; a feature
-is a vertex and a hull, or two edges, whose gap is measured (contact/features.py).
+simulator (reference.py). The equations of motion are those of a `ConstrainedDynamics` (motion.py),
+which gives the slope of a state, its derivative (v, a) by time. A gap is the distance of two hulls
+less their margin, or that of a joint from its limit; a feature is a vertex and a hull, or two
+edges, whose gap is measured (contact/features.py).
 
 A step ends where the first gap closes (closing.py). The impact is solved there; gaps whose contacts
 press are then active (closed), and the others are released. Steps are explicit (Dormand, Prince),
 or implicit if dry friction is stiff (stiff.py). Contacts jam if friction leaves no finite contact
 forces; their slip is then stopped by an impulse.
 
-EXPLICIT and SHORTER, which choose between the two kinds of step, may be tuned. test_packbot_events
-and test_packbot_reference check times, impulses and the order of steps.
+The constants may be tuned. test_packbot_events and test_packbot_reference check times, impulses and
+the order of steps.
 """
 
 from __future__ import annotations
@@ -26,33 +27,26 @@ from roboaccord.numerics import Step, take_step
 from packbot.contact.features import Contacts
 from packbot.contact.forces import impact
 from packbot.contact.gaps import NO_FEATURES, ClosedGaps, are_among
-from packbot.simulators.closing import first_closing
+from packbot.simulators.closing import NO_CLOSING, first_closing
 from packbot.simulators.contact_events import ContactEvents
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
 from packbot.simulators.stiff import take_stiff_step
 
-# Largest product of rate and step size for which explicit steps are stable: the real interval of
-# Dormand and Prince's method of order 5 ends at -3.306.
-EXPLICIT = 3.3
-# Steps are implicit if explicit ones would have to be that many times shorter. Measured with dry
-# friction of the wrist for which they are 1.9, 5.7 and 11 times shorter: a run of implicit ones
-# takes 2.7, 1.25 and 0.73 times as long, so that any from 4 to 10 would do.
-SHORTER = 4.0
 LEAST_STEP = 1e-12  # s; shorter times are rounding, which is 1e-14 s at 100 s
-# s; contacts that jam within a step shorter than that jam at its start: links move by um in it.
-# In `collapse` with mu = 0.3, 1e-8 and 1e-5 change nothing (measured).
-JAM = 1e-6
+# s; if contacts jam in a longer step, half of it is tried; in a shorter one they jam at its start:
+# links move by um in it. In `collapse` with mu = 0.3, 1e-8 and 1e-5 change nothing (measured).
+JAMMED_STEP = 1e-6
 # Factor on the largest rate of a step's stages, for the rates between them: stages are at most half
 # a step apart, in which rates change by far less than 10 % of the largest
-TURN_MARGIN = 1.1
+RATE_MARGIN = 1.1
 # Factor on a step in which a contact could be missed, so that the next try does not just fail
 # again; 0.5 changes angles by 6e-8 rad in 0.7 s of `collapse`, as any other choice of steps does.
-SHORTEN = 0.8
+RETRY_FACTOR = 0.8
 # In gap tolerances; a smaller gap whose contact pressed stays closed: lasting contacts open by
 # 1e-11 m a step (COMPLIANCE), a hundredth of the tolerance. In `collapse` 2 and 100 change nothing
 # (measured).
-CLOSED_BEFORE = 10
+PRESSED_TOLERANCES = 10
 STANDARD_GRAVITY = 9.81  # m/s^2; for the height of hops, of which two digits count
 
 
@@ -83,22 +77,39 @@ class EventDrivenStepper:
         restitution: float,
         events: list[Event],
     ) -> None:
-        self.motion, self.energy, self._options = motion, energy, options
-        self._gap_functions, self._restitution = motion.gap_functions, restitution
+        self.motion, self.energy = motion, energy
+        self._options, self._restitution = options, restitution
+        self._gap_functions = motion.gap_functions
         self._contact_events = ContactEvents(events, self._gap_functions.name)
-        self.x, self.n, self.steps = np.zeros(0), motion.arm.model.nv, 0
-        self.time, self.deepest = 0.0, 0.0
-        self._size = options["max_step"]  # of the next step, if nothing shortens it [s]
+        self.x = np.zeros(0)
+        self.n = motion.arm.model.nv
         self._jacobian: Array | None = None  # stiff part of the slope's derivative, if it is stiff
         self._features: Index = NO_FEATURES  # near at the present state (m, 6)
 
     def start(self, q: Array, v: Array, time: float) -> None:
         """Start at angles q and rates v (n,) and a time [s]."""
-        self.time, self.deepest, self.steps = time, 0.0, 0
+        self.time = time
+        self.deepest = 0.0
+        self.steps = 0
+        self._size = self._options["max_step"]  # of the next step, if nothing shortens it [s]
         self._contact_events.clear()
         self.energy.start(q, v)
-        self._size = self._options["max_step"]
         self._gap_functions.forget_search()
+        self._close_gaps(q, v)
+
+    def run(self, end: float) -> None:
+        """Advance to the time `end` [s] under the efforts of `motion`."""
+        self.x, slope = self._with_slope(self.x)
+        while (remaining := end - self.time) > LEAST_STEP:
+            try:
+                slope = self._advance(slope, remaining)
+            except JammedError:
+                self.x, slope = self._without_slip(self.x)
+
+    def jump(self, q: Array, v: Array, time: float) -> None:
+        """Continue at a time [s] from changed rates v (n,), with the impacts that these cause."""
+        self.time = time
+        self.energy.record(q, v, self.motion.efforts)
         self._close_gaps(q, v)
 
     def lock(self, joint: int, locked: bool) -> None:
@@ -114,27 +125,6 @@ class EventDrivenStepper:
         has_forces = len(motion.forces) == len(can_change)
         motion.forces = motion.forces[can_change] if has_forces else np.zeros(0)
         motion.closed = ClosedGaps(closed.features[can_change], closed.active[can_change])
-
-    def jump(self, q: Array, v: Array, time: float) -> None:
-        """Continue at a time [s] from changed rates v (n,), with the impacts that these cause."""
-        self.time = time
-        self.energy.record(q, v, self.motion.efforts)
-        self._close_gaps(q, v)
-
-    def _close_gaps(self, q: Array, v: Array) -> None:
-        """Find the closed gaps anew at angles q and rates v (n,), and solve their impacts."""
-        self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
-        self._features = self._gap_functions.near_features(q)
-        self.x = self._settle(np.concatenate([q, v]))
-
-    def run(self, end: float) -> None:
-        """Advance to the time `end` [s] under the efforts of `motion`."""
-        self.x, slope = self._with_slope(self.x)
-        while (remaining := end - self.time) > LEAST_STEP:
-            try:
-                slope = self._advance(slope, remaining)
-            except JammedError:
-                self.x, slope = self._without_slip(self.x)
 
     def _advance(self, slope: Array, remaining: float) -> Array:
         """Take one step, at most `remaining` [s] long; return the slope after it.
@@ -160,11 +150,12 @@ class EventDrivenStepper:
             energy.record_step(step, self.motion.friction, (power_before, power_after))
         # The state at its end, without the drift of closed gaps, and after impacts.
         self._gap_functions.proximity.move(self._rotation_bounds(step))
-        self.time, self.steps = self.time + step.size, self.steps + 1
+        self.time += step.size
+        self.steps += 1
         x = self.motion.project(step.end, self._options["gap_tolerance"])
         energy.record(x[: self.n], x[self.n :], self.motion.efforts)
         self._features = self._gap_functions.near_features(x[: self.n])
-        self.x, slope = self._with_slope(self._settle(x))
+        self.x, slope = self._with_slope(self._after_impacts(x))
         return slope
 
     def _with_slope(self, x: Array) -> tuple[Array, Array]:
@@ -187,22 +178,23 @@ class EventDrivenStepper:
 
         The remaining time is divided evenly among the steps, so that the last one is not tiny.
         """
-        self._jacobian = self._stiff_jacobian() if self.motion.has_dry_friction else None
+        self._jacobian = self.motion.stiff_jacobian(self.x, self._options["max_step"])
         size = remaining / math.ceil(remaining / min(self._size, self._options["max_step"]))
         near = self._options["near"]
         while size > LEAST_STEP:
             try:
                 step = self._step(slope, size)
             except JammedError:
-                if size < JAM:
+                if size < JAMMED_STEP:
                     raise
                 size *= 0.5
                 continue
             # No pair that was not near may cross the whole distance `near` in the step.
-            change = self._gap_functions.proximity.fastest(self._rotation_bounds(step))
-            if step.error <= 1.0 and change <= near:
+            change = self._gap_functions.proximity.largest_change(self._rotation_bounds(step))
+            is_accurate = step.error <= 1.0  # false if the error is not a number
+            if is_accurate and change <= near:
                 return step
-            size = step.next_size if not step.error <= 1.0 else SHORTEN * size * near / change
+            size = RETRY_FACTOR * size * near / change if is_accurate else step.next_size
         message = f"the step size fell to nothing at t = {self.time:.6f} s"
         raise DivergedError(f"{message}: no step meets the tolerance")
 
@@ -213,34 +205,29 @@ class EventDrivenStepper:
             return take_step(slope_of, self.x, slope, size, tolerance)
         return take_stiff_step(slope_of, self.x, slope, self._jacobian, size, tolerance)
 
-    def _stiff_jacobian(self) -> Array | None:
-        """Return the derivative of the slope by friction (2n, 2n), or None if it is not stiff."""
-        rates, n = self.motion.friction_rates(self.x), self.n
-        fastest = np.abs(np.linalg.eigvals(rates)).max()
-        if fastest * self._options["max_step"] < SHORTER * EXPLICIT:
-            return None
-        jacobian = np.zeros((2 * n, 2 * n))
-        jacobian[n:, n:] = -rates
-        return jacobian
-
     def _rotation_bounds(self, step: Step) -> Array:
         """Return a bound of the rotation of each joint in a step (n,) [rad]."""
-        return np.asarray(TURN_MARGIN * step.size * np.abs(step.slopes[:, : self.n]).max(axis=0))
+        stage_rates = step.slopes[:, : self.n]
+        return np.asarray(RATE_MARGIN * step.size * np.abs(stage_rates).max(axis=0))
+
+    def _close_gaps(self, q: Array, v: Array) -> None:
+        """Find the closed gaps anew at angles q and rates v (n,), and solve their impacts."""
+        self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
+        self._features = self._gap_functions.near_features(q)
+        self.x = self._after_impacts(np.concatenate([q, v]))
 
     def _closing_fraction(self, step: Step) -> float:
-        """Return the fraction of a step at which a gap closes, 2 if none does."""
+        """Return the fraction of a step at which a gap closes, NO_CLOSING if none does."""
         proximity, n = self._gap_functions.proximity, self.n
         # Features that are near at the start or at the end, and not closed yet.
-        bounds = proximity.bounds.copy()
+        start_bounds = proximity.bounds.copy()
         proximity.move(self._rotation_bounds(step))
-        try:
-            at_end = self._gap_functions.near_features(step.end[:n])
-        finally:
-            proximity.bounds[:] = bounds
+        at_end = self._gap_functions.near_features(step.end[:n])
+        proximity.bounds[:] = start_bounds
         watched = np.concatenate([self._features, at_end[~are_among(at_end, self._features)]])
         watched = watched[~are_among(watched, self.motion.closed.features)]
         if not len(watched):
-            return 2.0
+            return NO_CLOSING
 
         def gaps_of(x: Array) -> Array:
             """Return the gaps of the watched features (m,) in a state (2n,)."""
@@ -252,10 +239,10 @@ class EventDrivenStepper:
         tolerance = self._options["gap_tolerance"]
         return first_closing(step, gaps_of, (start_gaps, end_gaps), rates, tolerance)
 
-    def _settle(self, x: Array) -> Array:
-        """Determine the closed gaps, and return the state (2n,) after their impacts."""
+    def _after_impacts(self, x: Array) -> Array:
+        """Return the state (2n,) after the impacts in x; set the closed gaps of `motion`."""
         q, v = x[: self.n], x[self.n :]
-        contacts, has_pressed = self._touching(q)
+        contacts, has_pressed = self._touching_contacts(q)
         gap_rates = contacts.jacobian @ v
         if gap_rates.min(initial=0.0) >= -STILL:  # no gap is closing, so there is no impact
             self._set_closed(contacts.features, (gap_rates <= STILL) | has_pressed)
@@ -272,25 +259,26 @@ class EventDrivenStepper:
         self.energy.record(x[: self.n], x[self.n :], self.motion.efforts)
         return x
 
-    def _touching(self, q: Array) -> tuple[Contacts, np.ndarray]:
+    def _touching_contacts(self, q: Array) -> tuple[Contacts, np.ndarray]:
         """Return the m features that touch at angles q (n,), and which of them pressed before (m,).
 
         A feature touches if its gap is within the tolerance; one that pressed before, if it is
-        within CLOSED_BEFORE tolerances.
+        within PRESSED_TOLERANCES tolerances.
         """
         gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
         pressing = self.motion.closed.features[self.motion.forces > 0.0]
         has_pressed = are_among(self._features, pressing)
-        touches = gaps <= self._options["gap_tolerance"] * np.where(has_pressed, CLOSED_BEFORE, 1)
+        tolerances = np.where(has_pressed, PRESSED_TOLERANCES, 1)
+        touches = gaps <= self._options["gap_tolerance"] * tolerances
         contacts = Contacts(self._features[touches], jacobian[touches], witnesses[touches])
         return contacts, has_pressed[touches]
 
     def _set_closed(self, features: Index, is_closed: np.ndarray) -> None:
         """Set the closed gaps: the features (m, 6) for which a mask (m,) is true."""
-        count = int(is_closed.sum())
-        self.motion.closed = ClosedGaps(features[is_closed], np.ones(count, dtype=np.bool_))
-        self._contact_events.keep_touching(self.motion.closed.features, self.time)
+        closed = features[is_closed]
+        self.motion.closed = ClosedGaps(closed, np.ones(len(closed), dtype=np.bool_))
+        self._contact_events.keep_touching(closed, self.time)
 
     def _rates_after_impact(self, contacts: Contacts, q: Array, v: Array) -> Array:
         """Return the joint rates (n,) after an impact along the normals, and then its friction.

@@ -2,8 +2,8 @@
 
 The file and its meshes are written to the cache, in a folder whose name is a hash of their content.
 
-GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro: test_packbot_gazebo compares the pairs
-that can touch with those of the engine `reference`.
+GROUND_MASK and OBSTACLE_MASK must fit the masks in urdf/gazebo.xacro: test_packbot_gazebo compares
+the pairs that can touch with those of the engine `reference`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from packbot.simulators.engines import refuse_bad_start
 
 NAME = "packbot"  # name of the world
 # Collision masks of the ground and of other obstacles; urdf/gazebo.xacro has those of the links.
-GROUND_MASK, MASK = 0x00F, 0x10F
+GROUND_MASK, OBSTACLE_MASK = 0x00F, 0x10F
 COMMENT = """What stands around the Packbot in a scenario: physics alone, without sensors.
 
      gz sim -s -r worlds/{name}.sdf
@@ -63,9 +63,9 @@ def _model(fixture: Fixture | MeshFixture) -> str:
     """Return a fixed obstacle as a model of a world."""
     if isinstance(fixture, MeshFixture):
         geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
-        return gazebo.static_model(fixture.name, fixture.position, geometry, mask=MASK)
+        return gazebo.static_model(fixture.name, fixture.position, geometry, mask=OBSTACLE_MASK)
     name, position, geometry = fixture.name, fixture.position, gazebo.box(fixture.size)
     if name != "ground":
-        return gazebo.static_model(name, position, geometry, mask=MASK)
+        return gazebo.static_model(name, position, geometry, mask=OBSTACLE_MASK)
     squares = gazebo.squares(0.5 * fixture.size[2])
     return gazebo.static_model(name, position, geometry, mask=GROUND_MASK, visual=squares)

@@ -5,7 +5,7 @@ energy, depth of overlaps. For the spread of the results, further arms are simul
 parameters are drawn at random within the uncertainties in config/parameters.yaml (appendix A of the
 report).
 
-Fields of Collapse and Drawn are keys of `accord packbot collapse --json` and must stay.
+Fields of Collapse and DrawnFigures are keys of `accord packbot collapse --json` and must stay.
 test_packbot_collapse compares resting angles with plane geometry.
 """
 
@@ -33,6 +33,59 @@ PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane, whose angles 
 AT_REST = 0.01  # rad/s; slower joints are at rest: at 19 mm/s of the tips no motion can be seen
 
 
+@dataclass(frozen=True)
+class CollapseSample:
+    """One collapse with drawn parameters: its result, or why it did not start.
+
+    Args:
+        angles: of the three links at the end [degrees]; () if it did not start.
+        settle_time: as in `Collapse` [s].
+        refused: why it did not start, or "".
+    """
+
+    angles: tuple[float, ...]
+    settle_time: float | None
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class DrawnFigures:
+    """Figures of drawn arms.
+
+    Args:
+        count: number of arms.
+        seed: seed with which they were drawn.
+        absolute_deg: mean, standard deviation and extremes of each link's angle [degrees].
+        at_rest: number of arms that were at rest in the end.
+        refused: why arms did not start.
+    """
+
+    count: Annotated[int, Quantity("")]
+    seed: Annotated[int, Quantity("")]
+    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg", form=".2f")]
+    at_rest: Annotated[int, Quantity("", "in the end")]
+    refused: list[str]
+
+    @property
+    def refusals(self) -> Annotated[int, Quantity("", "touched something at the start")]:
+        """How many did not start."""
+        return len(self.refused)
+
+    @classmethod
+    def of(cls, draws: Sequence[CollapseSample], seed: int) -> DrawnFigures:
+        """Return the figures of samples that were drawn with a seed.
+
+        Raises:
+            AccordError: if none could start.
+        """
+        rows = np.array([draw.angles for draw in draws if draw.angles])
+        if not len(rows):
+            raise AccordError(f"no draw could start: {draws[0].refused}")
+        angles = {link: _spread(column) for link, column in zip(LINKS, rows.T, strict=True)}
+        at_rest = sum(draw.settle_time is not None for draw in draws)
+        return cls(len(draws), seed, angles, at_rest, [d.refused for d in draws if d.refused])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Collapse:
     """Result of a collapse.
@@ -58,7 +111,7 @@ class Collapse:
     events: Sequence[Event]
     trajectory: Trajectory = field(metadata=si.LEFT_OUT)
     last_speed: si.RadiansPerSecond = field(metadata=si.LEFT_OUT)
-    perturbed: Drawn | None = field(default=None, metadata=si.IF_ANY)
+    perturbed: DrawnFigures | None = field(default=None, metadata=si.IF_ANY)
 
     @property
     def touches(self) -> Annotated[int, Quantity("", name="events")]:
@@ -94,7 +147,7 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
         settle_time=settle_time(trajectory),
         energy_rise=energy_rise(setup, simulator, trajectory),
-        worst_penetration=max(clearance.depth(q) for q in trajectory.q),
+        worst_penetration=max(0.0, *(-clearance.closest(q)[1] for q in trajectory.q)),
         events=trajectory.events,
         trajectory=trajectory,
         last_speed=float(np.abs(trajectory.qd[-1]).max()),
@@ -130,16 +183,7 @@ def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> f
     return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())
 
 
-@dataclass(frozen=True)
-class CollapseSample:
-    """One collapse with drawn parameters: its angles [degrees], or why it did not start."""
-
-    angles: tuple[float, ...]
-    settle_time: float | None
-    refused: str = ""
-
-
-def uncertain() -> dict[str, tuple[float, float]]:
+def uncertain_ranges() -> dict[str, tuple[float, float]]:
     """Return value and half width of every parameter whose uncertainty is a number above 0."""
     ranges = dict[str, tuple[float, float]]()
     for name, entry in description.parameter_file("packbot").items():
@@ -151,7 +195,9 @@ def uncertain() -> dict[str, tuple[float, float]]:
 
 def draw_changes(count: int, seed: int) -> list[list[str]]:
     """Return changes of the scenario for each draw, every parameter uniform in its half width."""
-    rng, ranges, draws = np.random.default_rng(seed), uncertain(), []
+    rng = np.random.default_rng(seed)
+    ranges = uncertain_ranges()
+    draws = []
     for _ in range(count):
         changes = []
         for name, (nominal, half_width) in ranges.items():
@@ -168,36 +214,6 @@ def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float)
     except AccordError as error:
         return CollapseSample((), None, str(error))
     return CollapseSample(tuple(result.absolute_deg[link] for link in LINKS), result.settle_time)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Figures of drawn arms: mean, standard deviation and extremes of each link's angle."""
-
-    count: Annotated[int, Quantity("")]
-    seed: Annotated[int, Quantity("")]
-    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg", form=".2f")]
-    at_rest: Annotated[int, Quantity("", "in the end")]
-    refused: list[str]
-
-    @property
-    def refusals(self) -> Annotated[int, Quantity("", "touched something at the start")]:
-        """How many did not start."""
-        return len(self.refused)
-
-    @classmethod
-    def of(cls, draws: Sequence[CollapseSample], seed: int) -> Drawn:
-        """Return the figures of samples that were drawn with a seed.
-
-        Raises:
-            AccordError: if none could start.
-        """
-        rows = np.array([draw.angles for draw in draws if draw.angles])
-        if not len(rows):
-            raise AccordError(f"no draw could start: {draws[0].refused}")
-        angles = {link: _spread(column) for link, column in zip(LINKS, rows.T, strict=True)}
-        at_rest = sum(draw.settle_time is not None for draw in draws)
-        return cls(len(draws), seed, angles, at_rest, [d.refused for d in draws if d.refused])
 
 
 def _spread(values: Array) -> dict[str, float]:

@@ -66,22 +66,24 @@ class JointClampReference(ArmSimulator):
     def _start(self, state: RobotState) -> None:
         self._now = state
         self._x = np.concatenate([state.q, state.qd])
-        self._reached = self._progress = state.time  # of the last step, and of the last stop [s]
-        self._active = dict[int, Array]()  # directions in which joints are held (7,), by pair
+        self._step_time = self._stop_time = state.time  # of the last step, and of the last stop [s]
+        self._held = dict[int, Array]()  # directions in which joints are held (7,), by pair
         self.broken = set[int]()
-        self.resets = self.secondary = self._idle = 0  # the last: stops in a row
+        self.resets = self.secondary = self._stop_count = 0  # the last: stops in a row
         self._size = FIRST_STEP
         self.energy.start(state.q, state.qd)
 
     def _advance(self, command: Command, duration: float) -> None:
-        self._reached = self._now.time
-        while (remaining := self._time - self._reached) > ROUND_OFF:
+        self._step_time = self._now.time
+        while (remaining := self._time - self._step_time) > ROUND_OFF:
             self._take_step(remaining)
         n = len(self.joints)
         self._now = RobotState(self._time, self._x[:n].copy(), self._x[n:].copy(), self._effort)
 
     def _place(self, state: RobotState) -> None:
-        self._now, self._x = state, np.concatenate([state.q, state.qd])
+        """Continue from a state whose rates an event has changed."""
+        self._now = state
+        self._x = np.concatenate([state.q, state.qd])
         self.energy.record(state.q, state.qd, self._effort)
 
     def _slope(self, x: Array) -> Array:
@@ -89,28 +91,28 @@ class JointClampReference(ArmSimulator):
         n = len(self.joints)
         q, v = x[:n], x[n:]
         a = self.arm.acceleration(q, v, self._effort + self.joint_friction.efforts(v))
-        for directions in self._active.values():
+        for directions in self._held.values():
             a[a * directions > 0.0] = 0.0
         return np.concatenate([v, a])
 
     def _take_step(self, remaining: float) -> None:
         """Take one step, and stop joints before it if hulls intersect after it."""
-        step = self._try(min(self._size, remaining, self._options["max_step"]))
+        step = self._accurate_step(min(self._size, remaining, self._options["max_step"]))
         n = len(self.joints)
         distances = self.clearance.distances(step.end[:n])
         self.broken = {pair for pair in self.broken if distances[pair] < 0.0}
-        met = np.array([i for i in np.flatnonzero(distances < 0.0) if i not in self.broken], int)
-        if len(met):
+        met = [i for i in np.flatnonzero(distances < 0.0).tolist() if i not in self.broken]
+        if met:
             self._stop(met, step.end[n:])
             return
-        for pair in [i for i in self._active if distances[i] > self._proximity]:
-            del self._active[pair]
+        for pair in [i for i in self._held if distances[i] > self._proximity]:
+            del self._held[pair]
         self._x = step.end
-        self._reached += step.size
+        self._step_time += step.size
         self._size = step.next_size
         self.energy.record(self._x[:n], self._x[n:], self._effort)
 
-    def _try(self, size: float) -> Step:
+    def _accurate_step(self, size: float) -> Step:
         """Return a step of at most a size [s] within the error tolerance."""
         first = self._slope(self._x)
         while True:
@@ -120,16 +122,21 @@ class JointClampReference(ArmSimulator):
                 return step
             size = step.next_size
 
-    def _stop(self, met: Index, v: Array) -> None:
-        """Stop and hold the joints of pairs that have met (`findRelevantJoints` in the report)."""
+    def _stop(self, met: Sequence[int], v: Array) -> None:
+        """Stop and hold the joints of pairs that have met (`findRelevantJoints` in the report).
+
+        Args:
+            met: indices of the pairs whose hulls intersect.
+            v: joint rates at which they met (n,) [rad/s].
+        """
         n = len(self.joints)
         x = self._x.copy()
-        for pair in met.tolist():
-            was_held = pair in self._active
+        for pair in met:
+            was_held = pair in self._held
             joints = self.relevant[pair]
             if not was_held:
-                self._active[pair] = np.zeros(n)  # directions in which its joints are held
-                self._active[pair][joints] = np.sign(v[joints])
+                self._held[pair] = np.zeros(n)  # directions in which its joints are held
+                self._held[pair][joints] = np.sign(v[joints])
             x[n + joints] = 0.0
             self.resets += 1
             self.secondary += was_held
@@ -137,22 +144,23 @@ class JointClampReference(ArmSimulator):
         self._x = x
         self._size = FIRST_STEP
         self.energy.record(x[:n], x[n:], self._effort)
-        if self._reached - self._progress > PROGRESS:
-            self._progress, self._idle = self._reached, 0
-        self._idle += 1
-        if self._idle > MOST_STOPS:
-            self._idle = 0
-            self.broken.update(met.tolist())
-            for pair in met.tolist():
+        if self._step_time - self._stop_time > PROGRESS:
+            self._stop_time, self._stop_count = self._step_time, 0
+        self._stop_count += 1
+        if self._stop_count > MOST_STOPS:
+            self._stop_count = 0
+            self.broken.update(met)
+            for pair in met:
                 self._record_pair("broken", pair)
 
     def _record_pair(self, kind: str, pair: int) -> None:
+        """Record an event of a kind for a pair of hulls (index)."""
         subject = " ".join(map(self.clearance.full_name, self.clearance.pairs[pair]))
-        self._events.append(Event(float(self._reached), kind, subject))
+        self._events.append(Event(float(self._step_time), kind, subject))
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return where the pairs that are held are closest; forces there are unknown."""
-        return self.clearance.contact_points(self._x[: len(self.joints)], sorted(self._active))
+        return self.clearance.contact_points(self._x[: len(self.joints)], sorted(self._held))
 
 
 def relevant_joints(clearance: Clearance) -> list[Index]:

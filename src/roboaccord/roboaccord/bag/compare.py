@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -157,12 +157,10 @@ def compare(
 def signals_of(run: BagRun) -> dict[str, Array]:
     """Return every signal of a run by name, sampled at the run's time stamps (k,)."""
     motion = run.trajectory
-    columns = (("q", motion.q), ("qd", motion.qd), ("effort", motion.effort))
-    signals = {
-        f"{kind}/{joint}": values[:, i]
-        for kind, values in columns
-        for i, joint in enumerate(motion.joints)
-    }
+    signals = dict[str, Array]()
+    for kind, values in (("q", motion.q), ("qd", motion.qd), ("effort", motion.effort)):
+        for joint, column in zip(motion.joints, values.T, strict=True):
+            signals[f"{kind}/{joint}"] = column
     if run.has_base:
         signals |= dict(zip(_POSITIONS, motion.position.T))
         signals |= dict(zip(TURNS, _angles(motion.orientation)))
@@ -229,19 +227,16 @@ def _compare_pair(
     if not common:
         raise AccordError(f"{first_path} and {second_path} have no signal in common")
     names = _choose(common, patterns)
-    times = first.trajectory.time, second.trajectory.time
-    start = max(window[0], *(time[0] for time in times))
-    stop = min(window[1], *(time[-1] for time in times))
-    grid, interpolated, stamps_left = common_grid(*times, start, stop)
-    if not len(grid):
-        bags = zip((first_path, second_path), times, strict=True)
-        spans = " and ".join(f"{path} ({time[0]:g} to {time[-1]:g} s)" for path, time in bags)
+    grid = common_grid(first.trajectory.time, second.trajectory.time, *window)
+    times = grid.times
+    if not len(times):
         within = " within the limits given" if np.isfinite(window).any() else ""
+        spans = f"{_span(*reference)} and {_span(*other)}"
         raise AccordError(f"{spans} have no time in common{within}")
-    # Values of both on the grid; a signal is compared where both are known.
+    # Values of both at these times; a signal is compared where both are known.
     events = [event.time for run in (first, second) for event in run.trajectory.events]
-    first_on_grid = _on_grid(first, first_signals, grid, events)
-    second_on_grid = _on_grid(second, second_signals, grid, events)
+    first_on_grid = _on_grid(first, first_signals, times, events)
+    second_on_grid = _on_grid(second, second_signals, times, events)
     deviations, left_out = {}, {}
     for name in names:
         first_values, first_is_known = first_on_grid[name]
@@ -249,14 +244,18 @@ def _compare_pair(
         is_known = first_is_known & second_is_known
         if is_known.any():
             differences = (second_values - first_values)[is_known]
-            deviations[name] = _deviation(grid[is_known], differences, name)
+            deviations[name] = _deviation(times[is_known], differences, name)
         if not is_known.all():
             left_out[name] = int((~is_known).sum())
     in_one_only = set(first_signals) ^ set(second_signals)
-    skipped = tuple(sorted(in_one_only | (set(names) - set(deviations))))
-    duration = float(grid[-1] - grid[0])
     return Pair(
-        str(second_path), duration, deviations, interpolated, stamps_left, left_out, skipped
+        bag=str(second_path),
+        duration=float(times[-1] - times[0]),
+        signals=deviations,
+        interpolated=grid.interpolated,
+        stamps_left=grid.stamps_left,
+        left_out=left_out,
+        skipped=tuple(sorted(in_one_only | (set(names) - set(deviations)))),
     )
 
 
@@ -280,24 +279,46 @@ def _deviation(grid: Array, differences: Array, name: str) -> Deviation:
     return Deviation(rms, float(abs(differences[worst])), float(grid[worst]))
 
 
-def common_grid(first: Array, second: Array, start: float, stop: float) -> tuple[Array, int, int]:
-    """Return the times at which to compare two recordings from `start` to `stop` [s].
+def _span(path: Path, run: BagRun) -> str:
+    """Return the path of a run, with its first and last time."""
+    times = run.trajectory.time
+    return f"{path} ({times[0]:g} to {times[-1]:g} s)"
+
+
+class CommonGrid(NamedTuple):
+    """The times at which two recordings are compared.
+
+    Args:
+        times: (m,) [s].
+        interpolated: number of times at which only one recording has a sample.
+        stamps_left: number of time stamps that are left out.
+    """
+
+    times: Array
+    interpolated: int
+    stamps_left: int
+
+
+def common_grid(
+    first: Array, second: Array, start: float = -np.inf, stop: float = np.inf
+) -> CommonGrid:
+    """Return the times at which to compare two recordings: all that both cover.
 
     If one has a sample at every time of the other, these are the other's times, and nothing is
     interpolated. Otherwise they are the times of both.
 
     Args:
         first, second: times of the samples of each recording (k,) [s].
-        start, stop: limits of the compared time.
-
-    Returns:
-        times (m,) [s]; at how many of them only one recording has a sample; how many time stamps
-        are left out.
+        start, stop: further limits of the compared time [s].
     """
-    within = [t[(t >= start - SLACK) & (t <= stop + SLACK)] for t in (first, second)]
+    start = max(start, first[0], second[0]) - SLACK
+    stop = min(stop, first[-1], second[-1]) + SLACK
+    within = [times[(times >= start) & (times <= stop)] for times in (first, second)]
     union = np.union1d(*within)
     union = union[np.diff(union, prepend=-np.inf) > SLACK]  # equal times once
     fewer, more = sorted(within, key=len)
     only_in_one = 2 * len(union) - len(fewer) - len(more)
     one_has_all = len(fewer) and len(more) == len(union)
-    return (fewer, 0, only_in_one) if one_has_all and only_in_one else (union, only_in_one, 0)
+    if one_has_all and only_in_one:
+        return CommonGrid(fewer, 0, only_in_one)
+    return CommonGrid(union, only_in_one, 0)

@@ -62,7 +62,8 @@ class ContactMarkers(Observer):
         has_subscriber: Callable[[], bool | int] = lambda: True,
     ) -> None:
         self._find, self._send, self._has_subscriber = find, send, has_subscriber
-        self._next_time = self._last_time = 0.0  # of the next message, and of the last state [s]
+        self._next_time = 0.0  # from which on a message is due [s]
+        self._last_time = 0.0  # of the last state [s]
 
     def on_state(self, state: RobotState) -> None:
         """Send the contacts in a state, if a message is due."""

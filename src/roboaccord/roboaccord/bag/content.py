@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import logging
-import struct
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,10 +35,10 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.rows import BASE_NUMBERS, decode_padded, interpolate_base, rows_since_reset
 from roboaccord.cdr.codecs import TRUE, JointStateCodec, OdometryCodec, read_joint_state
 from roboaccord.cdr.messages import decode_events, decode_string
+from roboaccord.cdr.wire import STAMP, STAMP_AT
 from roboaccord.contract import IDENTITY, AccordError, Array, Event
 from roboaccord.contract.checks import ROUND_OFF
 
-_STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
 MAX_NUMBER = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -81,7 +80,7 @@ class Content:
     Args:
         bag: folder or file.
         messages: bytes of the messages by topic.
-        numbers: number of each message in the order of all messages, by topic.
+        sequence_numbers: number of each message in the order of all messages, by topic.
         kinds: message type by topic.
         custom: custom data that the writer stored in the file.
         hashes: hashes of the trajectory that the bag states.
@@ -90,7 +89,7 @@ class Content:
 
     bag: Path
     messages: Mapping[str, list[bytes]]
-    numbers: Mapping[str, list[int]]
+    sequence_numbers: Mapping[str, list[int]]
     kinds: Mapping[str, str]
     custom: Mapping[str, str]
     hashes: frozenset[str]
@@ -104,7 +103,7 @@ class Content:
             AccordError: if it is not a bag.
         """
         messages: dict[str, list[bytes]] = defaultdict(list)
-        numbers: dict[str, list[int]] = defaultdict(list)
+        sequence_numbers: dict[str, list[int]] = defaultdict(list)
         kinds: dict[str, str] = {}
         custom: dict[str, str] = {}
         count = 0
@@ -113,15 +112,15 @@ class Content:
             for message in scan.messages():
                 topic = scan.channels[message.channel].topic
                 messages[topic].append(unpacked(message.data, scan))
-                numbers[topic].append(count)
+                sequence_numbers[topic].append(count)
                 count += 1
             for channel in scan.channels.values():
                 schema = scan.schemas.get(channel.schema_id)
                 kinds[channel.topic] = schema.name if schema else ""
-            custom.update(custom_data(scan.of_rosbag2))
+            custom.update(custom_data(scan.rosbag2_metadata))
         in_yaml = custom_data(read_metadata(bag)) if bag.is_dir() else {}
         hashes = frozenset(data["sha256"] for data in (custom, in_yaml) if "sha256" in data)
-        return cls(bag, messages, numbers, kinds, custom, hashes, tuple(scans))
+        return cls(bag, messages, sequence_numbers, kinds, custom, hashes, tuple(scans))
 
     @property
     def complete(self) -> bool:
@@ -227,11 +226,11 @@ class Content:
         """Return the messages of one of our topics since the last jump back in time, or to 0."""
         topic = f"{self.namespace}/{name}"
         states = self.find_topic(names.STATES)
-        stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]
-        # Indices of joint states that are earlier than the one before, or at time 0.
+        stamps = [STAMP.unpack_from(data, STAMP_AT) for data in self.raw(states)]  # (s, ns)
+        # Indices of joint states that are earlier than the one before, or than 1 ns.
         jumps = [i for i in range(1, len(stamps)) if stamps[i] < max(stamps[i - 1], (0, 1))]
-        first_number = self.numbers[states][jumps[-1]] if jumps else 0
-        numbers = self.numbers.get(topic, [])
+        first_number = self.sequence_numbers[states][jumps[-1]] if jumps else 0
+        numbers = self.sequence_numbers.get(topic, [])
         return [data for data, number in zip(self.raw(topic), numbers) if number >= first_number]
 
     def states(self, facts: Mapping[str, Any]) -> JointStates:
@@ -288,6 +287,7 @@ class Content:
 
     def base(self, state_times: Array) -> BaseMotion:
         """Return the motion of the base at the times of the joint states [s]."""
+        # Rows (time, position, orientation, twist).
         rows = rows_since_reset(self.decode(names.ODOMETRY, OdometryCodec().decode), self.bag)
         times = np.array([row[0] for row in rows])
         values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, BASE_NUMBERS)

@@ -76,10 +76,10 @@ def bag_files(bag: Path) -> list[Path]:
     if not bag.is_dir():
         raise AccordError(f"{bag} is not a bag: it does not exist")
     names = read_metadata(bag).get("relative_file_paths")
-    in_yaml = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
-    files = [path for path in in_yaml if path.is_file()]
-    if 0 < len(files) < len(in_yaml):
-        missing = next(path.name for path in in_yaml if path not in files)
+    listed = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
+    files = [path for path in listed if path.is_file()]
+    if 0 < len(files) < len(listed):
+        missing = next(path.name for path in listed if path not in files)
         raise AccordError(f"{bag} is damaged: {missing} of its metadata.yaml is missing")
     if not files:
         files = sorted((path for path in bag.iterdir() if is_storage(path)), key=_natural_order)
@@ -103,7 +103,7 @@ def doubts(bag: Path, scans: Sequence[McapScan]) -> Iterator[str]:
         yield from _doubts_of_file(scan)
     if bag.is_dir() and (line := doubt_of_metadata(bag, scans)):
         yield line
-    if lost := custom_data(scans[0].of_rosbag2).get(LOST_EVENTS):
+    if lost := custom_data(scans[0].rosbag2_metadata).get(LOST_EVENTS):
         yield f"{bag} lacks {lost} events, which were lost as it was recorded"
 
 
@@ -125,19 +125,21 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
 
 def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     """Return a warning if metadata.yaml does not agree with the files that were read, or ""."""
-    file, metadata, first = bag / "metadata.yaml", read_metadata(bag), scans[0]
+    file = bag / "metadata.yaml"
+    metadata = read_metadata(bag)
+    first = scans[0]
     if not metadata:
         return f"{file} is missing or damaged; {first.path.name} is read without it"
     # Our own bags have the same metadata in the MCAP file itself.
     complete = all(scan.complete for scan in scans)
-    in_mcap = first.of_rosbag2 if len(scans) == 1 and first.is_ours and complete else {}
-    if in_mcap and metadata != in_mcap:
-        keys = {**in_mcap, **metadata}
-        key = next(key for key in keys if in_mcap.get(key) != metadata.get(key))
-        return f"{file} differs from {first.path.name}, which is used, in {key}"
-    counted, read = metadata.get("message_count"), sum(scan.counts.total() for scan in scans)
-    if counted != read and (complete or counted):
-        return f"{file} counts {counted} messages, {read} are there"
+    in_mcap = first.rosbag2_metadata if len(scans) == 1 and first.is_ours and complete else {}
+    for key in {**in_mcap, **metadata} if in_mcap else ():
+        if in_mcap.get(key) != metadata.get(key):
+            return f"{file} differs from {first.path.name}, which is used, in {key}"
+    stated_count = metadata.get("message_count")
+    count = sum(scan.counts.total() for scan in scans)
+    if stated_count != count and (complete or stated_count):
+        return f"{file} counts {stated_count} messages, {count} are there"
     return ""
 
 

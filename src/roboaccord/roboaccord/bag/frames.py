@@ -30,7 +30,7 @@ class Frames:
         stream: of the file, behind the magic bytes at its start.
 
     Attributes:
-        at: offset of the current record [bytes].
+        offset: of the current record [bytes].
         checksum: CRC-32 of everything before the current record; it restarts after the end of the
             data section.
         cut: whether the file was cut within the current record, which is the last one.
@@ -44,7 +44,7 @@ class Frames:
         stream.seek(max(self._size - len(MAGIC), len(MAGIC)))
         self._is_closed = stream.read() == MAGIC  # the file ends as one that was closed
         self._record_head = b""  # opcode and length of the current record
-        self.at = stream.seek(len(MAGIC))
+        self.offset = stream.seek(len(MAGIC))
         self.checksum = crc32(MAGIC)
         self.cut = False
         self.length = 0
@@ -57,9 +57,9 @@ class Frames:
             DamageError: if a record goes beyond the end of a file that was closed.
         """
         while not self.ended:
-            self.at = self._stream.tell()
+            self.offset = self._stream.tell()
             self._record_head = self._stream.read(RECORD.size)
-            remaining = self._size - self.at - RECORD.size
+            remaining = self._size - self.offset - RECORD.size
             opcode, length = RECORD.unpack(self._record_head) if remaining >= 0 else (0, 0)
             self.length = length
             if length > remaining:

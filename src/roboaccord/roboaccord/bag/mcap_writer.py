@@ -40,12 +40,12 @@ _CHUNK_SIZE = 1 << 20  # bytes from which on a chunk is written, as in rosbags
 # sequence, log and publish time.
 _MESSAGE_HEAD = struct.Struct("<BQHIQQ")
 _CRC = struct.Struct("<I")  # checksum, CRC-32
-_OFFSET = struct.Struct("<Q")  # position in the file
 # Head of an index's record: opcode and length, then channel and number of bytes that follow.
 _INDEX_HEAD = struct.Struct("<BQHI")
-_DATA_END_SIZE = RECORD.size + _CRC.size  # bytes of the record that ends the data section
-_FOOTER_SIZE = 2 * _OFFSET.size + _CRC.size  # bytes of the footer's content
-Message = tuple[Connection, int, bytes | memoryview]  # connection, time [ns] and data
+# Content of the footer: offsets in the file of the summary and of its own index, and checksum.
+_FOOTER = struct.Struct("<QQI")
+# Topic as rosbags knows it, time [ns] and data of a message that is to be written.
+NewMessage = tuple[Connection, int, bytes | memoryview]
 
 
 def _record(record: Header | Chunk | ChunkIndex) -> bytearray:
@@ -76,7 +76,9 @@ class _Section(BytesIO):
 class FastMcapWriter(McapWriter):
     """Writer of an MCAP file with packed headers, all checksums, and chunks compressed by zstd.
 
-    That chunks are compressed is stated in the file and not in metadata.yaml.
+    That chunks are compressed is stated in the file and not in metadata.yaml. The base class has
+    `chunk`, the pending chunk, which is not in the file yet; `chunks`, the entries of the summary
+    for those that are; and `channel_stats`, the number of messages of each channel.
     """
 
     bio: Any  # the file, or the section of it that is being filled
@@ -87,45 +89,46 @@ class FastMcapWriter(McapWriter):
         self.bio = self.bio.detach()  # unbuffered
         self.bio.seek(0)
         self.bio.truncate()
-        self._crc = 0
+        self._crc = 0  # checksum of all that was written
         self._emit(MAGIC + _record(header))
 
     def write(self, connection: Connection, timestamp: int, data: bytes | memoryview) -> None:
         """Append a message to the pending chunk."""
         self.write_all([(connection, timestamp, data)])
 
-    def write_all(self, messages: Iterable[Message]) -> None:
+    def write_all(self, messages: Iterable[NewMessage]) -> None:
         """Append messages to the pending chunk; one that is full is written, and the next begun."""
         opcode = int(Opcode.MESSAGE)
         fixed_length = _MESSAGE_HEAD.size - RECORD.size  # of a record's content, without the data
-        chunk, offset = self.chunk, self.chunk.bio.tell()
-        buffers: list[bytes | memoryview] = []
-        first, last = chunk.message_start_time, chunk.message_end_time  # times [ns]
+        offset = self.chunk.bio.tell()
+        # Bytes and times [ns] of the messages that are not in the chunk yet.
+        buffers = list[bytes | memoryview]()
+        times = list[int]()
         for connection, time, data in messages:
             # Head and data of a message; the index has its time and its offset in the chunk.
             channel = connection.id
             length = fixed_length + len(data)
-            chunk.msgs[channel].append((time, offset))
+            self.chunk.msgs[channel].append((time, offset))
             self.channel_stats[channel] += 1
             sequence = self.channel_stats[channel] & SEQUENCE
             buffers += _MESSAGE_HEAD.pack(opcode, length, channel, sequence, time, time), data
+            times.append(time)
             offset += RECORD.size + length
-            first = time if time < first else first
-            last = time if time > last else last
             if offset > _CHUNK_SIZE:
-                self._append(buffers, first, last)
+                self._append(buffers, times)
                 self.close_chunk()
-                chunk, offset, buffers = self.chunk, 0, []
-                first, last = chunk.message_start_time, chunk.message_end_time
-        self._append(buffers, first, last)
+                buffers.clear()
+                times.clear()
+                offset = 0
+        self._append(buffers, times)
 
-    def _append(self, buffers: Sequence[bytes | memoryview], first: int, last: int) -> None:
-        """Append bytes to the pending chunk, whose times are now `first` to `last` [ns]."""
-        if buffers:
+    def _append(self, buffers: Sequence[bytes | memoryview], times: Sequence[int]) -> None:
+        """Append the bytes of messages with these times [ns] to the pending chunk."""
+        if times:
             self.chunk.bio.write(b"".join(buffers))
-            self.chunk.message_start_time, self.chunk.message_end_time = first, last
-            self.message_start_time = min(first, self.message_start_time)
-            self.message_end_time = max(last, self.message_end_time)
+            for owner in (self.chunk, self):  # both have first and last time of their messages
+                owner.message_start_time = min(owner.message_start_time, *times)
+                owner.message_end_time = max(owner.message_end_time, *times)
 
     def close_chunk(self) -> None:
         """Write the pending chunk with its checksum, and its index."""
@@ -162,24 +165,30 @@ class FastMcapWriter(McapWriter):
         self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 
     def close(self, version: int, metadata: str) -> None:
-        """Write the pending chunk, the summary and the footer, with their checksums."""
+        """Write the pending chunk, the summary and the footer, with their checksums.
+
+        rosbags writes the last part of the file into a section, in this order: metadata, the record
+        that ends the data section and has its checksum, the summary, the footer, which begins with
+        the summary's offset and ends with its checksum, and MAGIC. Both checksums are then put in.
+        """
         if self.chunk.bio.tell():
             self.close_chunk()
-        # rosbags writes summary and footer into a section, into which the checksums are then put.
         stream = self.bio
-        self.bio = section = _Section(stream.tell())
-        start = section.tell()
+        start = stream.tell()
+        section = _Section(start)
+        self.bio = section
         try:
             super().close(version, metadata)
         finally:
             self.bio = stream
         data = section.getbuffer()
-        footer_offset = len(data) - len(MAGIC) - _FOOTER_SIZE
-        summary_offset = _OFFSET.unpack_from(data, footer_offset)[0] - start
-        # Checksum of the data section: of all before its end record; then that of the summary.
-        data_checksum = crc32(data[: summary_offset - _DATA_END_SIZE], self._crc)
-        _CRC.pack_into(data, summary_offset - _CRC.size, data_checksum)
-        checksum_offset = footer_offset + _FOOTER_SIZE - _CRC.size
+        # Offsets in the section; the checksum of the data covers all before their end record.
+        footer_offset = len(data) - len(MAGIC) - _FOOTER.size
+        summary_offset = _FOOTER.unpack_from(data, footer_offset)[0] - start
+        data_checksum_offset = summary_offset - _CRC.size
+        data_end = data_checksum_offset - RECORD.size
+        _CRC.pack_into(data, data_checksum_offset, crc32(data[:data_end], self._crc))
+        checksum_offset = len(data) - len(MAGIC) - _CRC.size
         _CRC.pack_into(data, checksum_offset, crc32(data[summary_offset:checksum_offset]))
         self._emit(data)
         self.bio.close()
@@ -187,7 +196,8 @@ class FastMcapWriter(McapWriter):
     def _emit(self, data: bytes | memoryview) -> None:
         """Write a part of the file, completely or not at all."""
         self._crc = crc32(data, self._crc)
-        start, remaining = self.bio.tell(), memoryview(data)
+        start = self.bio.tell()
+        remaining = memoryview(data)
         try:
             while remaining:
                 remaining = remaining[self.bio.write(remaining) :]

@@ -35,7 +35,8 @@ from roboaccord.scenario import Setup, recorded_setup
 class Commands(NamedTuple):
     """Commands of a run: times of the states that they answer (k,) [s], and values (k, m).
 
-    The values are efforts [N m], wrenches [N, N m] or twists [m/s, rad/s].
+    The values are efforts [N m], wrenches [N, N m] or twists [m/s, rad/s]; their field is called
+    `effort` in any case.
     """
 
     time: Array
@@ -94,9 +95,9 @@ class BagRun(Drawn):
     def to_json(self) -> dict[str, Json]:
         """Return facts of the run; the motion is only in `trajectory`."""
         motion = self.trajectory
-        names = "robot engine engine_version transport complete sha256 scenario versions".split()
+        fields = "robot engine engine_version transport complete sha256 scenario versions".split()
         return {
-            **{name: to_json(getattr(self, name)) for name in names},
+            **{name: to_json(getattr(self, name)) for name in fields},
             "joints": motion.joints,
             "samples": len(motion),
             "duration": float(motion.time[-1] - motion.time[0]),
@@ -228,6 +229,7 @@ def play(bag: Path, setup: Setup, observer: Observer) -> None:
     """
     for file in bag_files(bag):
         scan = scan_of(file)
+        # The file is read twice, as an event of a switch may be recorded after later states.
         switchings = _switchings(scan_of(file), setup) if setup.initial.switches else []
         _play_file(scan, setup, observer, switchings)
         if scan.damage and not scan.data_complete:
@@ -274,7 +276,7 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
 
 
 def _switchings(scan: McapScan, setup: Setup) -> list[Event]:
-    """Return the events of switches, which may be recorded after later states."""
+    """Return the events of switches in a file, in order of time."""
     topic = f"/{setup.robot.name}/{names.EVENTS}"
     switches = setup.initial.switches
     events = list[Event]()

@@ -126,7 +126,7 @@ class McapScan:
             raise AccordError(f"{self.path} is not a bag: {error.strerror}") from None
 
     @cached_property
-    def of_rosbag2(self) -> dict[str, Any]:
+    def rosbag2_metadata(self) -> dict[str, Any]:
         """Metadata that rosbag2 stores in the file itself; known after reading."""
         return load_yaml(self.metadata.get("rosbag2", {}).get("serialized_metadata", ""))
 
@@ -140,29 +140,18 @@ class McapScan:
                     raise DamageError("a record cannot be read") from None
             self.complete = records.ended
         except DamageError as damage:
-            self.damage = f"at byte {records.at}: {damage}"
+            self.damage = f"at byte {records.offset}: {damage}"
 
     def _read_record(self, records: Frames, opcode: int, content: bytes) -> Iterator[Message]:
         """Yield the messages of a top-level record, and store what else it states."""
         stream = ReadDataStream(BytesIO(content))
-        # A record that was cut: messages of a chunk; an index must agree with its length.
         if records.cut:
-            if opcode == Opcode.CHUNK and not self.data_complete:
-                yield from self._cut_chunk(content, records.length)
-            elif opcode == Opcode.MESSAGE_INDEX and len(content) >= _INDEX_HEAD.size:
-                _, size = _INDEX_HEAD.unpack_from(content)
-                if records.length != _INDEX_HEAD.size + size:
-                    raise DamageError("an index does not hold together")
+            yield from self._read_cut_record(records, opcode, content)
         elif opcode == Opcode.FOOTER:
             self._check_index(Footer.read(stream), records, content)
         elif self.data_complete:  # behind the data section: the index
             if opcode == Opcode.STATISTICS and self.lacks_data_checksum:
-                stated_count = Statistics.read(stream).message_count
-                read_count = self.counts.total()
-                if stated_count != read_count:
-                    self.data_complete = False
-                    counts = f"{stated_count} messages are counted, {read_count} are there"
-                    raise DamageError(counts)
+                self._check_count(Statistics.read(stream).message_count)
         elif opcode == Opcode.HEADER:
             self.is_ours = Header.read(stream).library.startswith(LIBRARY)
         elif opcode == Opcode.CHUNK:
@@ -172,6 +161,15 @@ class McapScan:
             self._check_data(DataEnd.read(stream).data_section_crc, records)
         else:
             yield from self._read_inner_record(opcode, content, checked=False)
+
+    def _read_cut_record(self, records: Frames, opcode: int, content: bytes) -> Iterator[Message]:
+        """Yield the messages of a chunk that was cut; a cut index must agree with its length."""
+        if opcode == Opcode.CHUNK and not self.data_complete:
+            yield from self._cut_chunk(content, records.length)
+        elif opcode == Opcode.MESSAGE_INDEX and len(content) >= _INDEX_HEAD.size:
+            _, size = _INDEX_HEAD.unpack_from(content)
+            if records.length != _INDEX_HEAD.size + size:
+                raise DamageError("an index does not hold together")
 
     def _read_inner_record(
         self, opcode: int, content: bytes, *, checked: bool
@@ -264,6 +262,13 @@ class McapScan:
             yield from self._messages_in(raw, checked=False)
         except (DamageError, McapError, ZstdError, struct.error, ValueError):
             return  # the chunk was cut here
+
+    def _check_count(self, stated_count: int) -> None:
+        """Check the number of messages by that in the index, for data without a checksum."""
+        read_count = self.counts.total()
+        if stated_count != read_count:
+            self.data_complete = False
+            raise DamageError(f"{stated_count} messages are counted, {read_count} are there")
 
     def _check_data(self, checksum: int, records: Frames) -> None:
         """Check the data section by its checksum, which is 0 where there is none."""

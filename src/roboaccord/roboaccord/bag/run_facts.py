@@ -25,6 +25,11 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
 
     The initial states of all switches are included, so that a reader of the bag can follow them
     without knowing the robot.
+
+    Args:
+        setup: robot and scenario.
+        engine, engine_version: what simulates the robot.
+        transport: how controller and simulator exchange messages, `direct` within one process.
     """
     package = setup.robot.package
     versions = {
@@ -46,11 +51,16 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
     return json.dumps(data, sort_keys=True)
 
 
-def first_messages(setup: Setup, facts: str) -> dict[str, bytes]:
-    """Return the messages on the topics FIRST, by name of the topic."""
+def first_messages(setup: Setup, facts_json: str) -> dict[str, bytes]:
+    """Return the messages that come before the first state, by name of the topic.
+
+    Args:
+        setup: robot and scenario.
+        facts_json: what `facts` returns.
+    """
     return {
         DESCRIPTION: encode_string(setup.urdf()),
-        SCENARIO: encode_string(facts),
+        SCENARIO: encode_string(facts_json),
         SURROUNDINGS: encode_surfaces(surfaces_around(setup)),
     }
 

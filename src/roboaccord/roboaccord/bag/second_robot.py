@@ -1,12 +1,13 @@
 """Motion and appearance of the reference (the analytical model) as a second robot in a bag.
 
-While an engine simulates a robot, the reference may simulate the same run, and viewers then show
-its robot beside the engine's, translucent: it fades as the motions diverge, a link turns red where
-an error is found, and it is reset when the motions can no longer be compared, which
-crosscheck/companion.py decides. Its motion is recorded in topics of its own, and its appearance
-(`Look`) as messages of `/diagnostics`; `read_pair` reads both from a bag. A new field of `Look`
-needs a default, and `_look_in` must accept older bags without it; names of values are in bags and
-stay.
+While an engine simulates a robot, the reference may simulate the same run. Viewers then show its
+robot beside the engine's, translucent. It fades as the motions diverge; a link turns red where an
+error is found; and it is reset to the engine's state when the motions can no longer be compared
+(crosscheck/companion.py). Its motion is recorded in topics of its own, and its appearance (`Look`)
+as messages of `/diagnostics`; `read_pair` reads both from a bag, the recording of a run.
+
+A new field of `Look` needs a default, and `_look_in` must accept older bags without it. The names
+of values in messages (opacity, anew, link, since) are in users' bags, and stay.
 """
 
 from __future__ import annotations
@@ -89,18 +90,21 @@ def _look_in(status: Status, time: float) -> Look:
 
 
 def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
-    """Return a run as `read_run` does, with motion and appearances of the second robot, if any."""
+    """Return a run as `read_run` does, with motion and appearances of the second robot, if any.
+
+    Topics of the robot R are below the namespace `/R`, those of the second one below `/R/reference`
+    with the same names. The namespace of a bag follows from the robot in its custom data, so that
+    the second robot is read like a first one, as the robot `R/reference`.
+    """
     content = Content.of(bag)
     run = checked_run(content)
-    topic = f"{content.namespace}/{names.REFERENCE_STATES}"
-    if not content.raw(topic):
+    if not content.raw(f"{content.namespace}/{names.REFERENCE_STATES}"):
         return run, None, ()
-    # The second robot is read like a first one, in its own namespace.
-    robot = f"{content.namespace}/{names.REFERENCE}".strip("/")
-    reference_content = replace(content, custom={**content.custom, "robot": robot})
-    motion = run_of(reference_content).trajectory
+    second_robot = f"{content.namespace}/{names.REFERENCE}".strip("/")
+    second_content = replace(content, custom={**content.custom, "robot": second_robot})
+    motion = run_of(second_content).trajectory
     looks = list[Look]()
-    enclosing_namespace = content.namespace.rpartition("/")[0]
+    enclosing_namespace = content.namespace.rpartition("/")[0]  # above /R: "" for most bags
     for data in content.raw(f"{enclosing_namespace}/{names.DIAGNOSTICS}"):
         for look in decode_looks(data, run.robot):
             if looks and look.time < looks[-1].time:  # the run was reset

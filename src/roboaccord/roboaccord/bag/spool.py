@@ -39,11 +39,12 @@ class Spool:
     """
 
     def __init__(self, writer: RunWriter, path: Path) -> None:
-        self._writer, self._path = writer, path
+        self._writer = writer
+        self._path = path
         # Messages (connection, time [ns], data), and events to set once all before them is written.
         self._queue: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
-        # Numbers of bytes that were queued and written; each is counted by one thread.
-        self._put_bytes = self._written_bytes = 0
+        self._put_bytes = 0  # number of bytes that were queued; only the recording thread counts
+        self._written_bytes = 0  # number of bytes that were written; only the writing thread counts
         self._lock = threading.Lock()  # held while the writer is used
         self._wake = threading.Event()
         self._thread_ended = threading.Event()

@@ -24,7 +24,7 @@ from rosbags import interfaces as rosbag
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.metadata import dump_qos_v9
 
-from roboaccord.bag.mcap_writer import FastMcapWriter, Message
+from roboaccord.bag.mcap_writer import FastMcapWriter, NewMessage
 from roboaccord.bag.topics import Topic
 from roboaccord.bag.typestore import typestore
 from roboaccord.contract import drafting, writing
@@ -54,13 +54,14 @@ def _definitions() -> dict[str, dict[str, Any]]:
 class RunWriter(Writer):
     """Writer of rosbag2 bags in the MCAP format that can be flushed at any time."""
 
+    # rosbags makes the writer of the storage file from this table.
     STORAGE_PLUGINS: Mapping[StoragePlugin, Any] = {StoragePlugin.MCAP: FastMcapWriter}
+    storage: Any  # a FastMcapWriter while the bag is open
 
-    def write_all(self, messages: Sequence[Message]) -> None:
+    def write_all(self, messages: Sequence[NewMessage]) -> None:
         """Append messages, whose topics must have been added."""
-        storage = self.storage
-        assert isinstance(storage, FastMcapWriter)
-        storage.write_all(messages)
+        self.storage.write_all(messages)
+        # What metadata.yaml will state: number of messages by topic, first and last time [ns].
         for connection, time, _ in messages:
             self.counts[connection.id] += 1
             self.min_timestamp = min(time, self.min_timestamp)
@@ -68,10 +69,8 @@ class RunWriter(Writer):
 
     def flush(self) -> None:
         """Write the pending chunk, and pass it to the operating system."""
-        storage = self.storage
-        assert isinstance(storage, FastMcapWriter)
-        if storage.chunk.msgs:
-            storage.close_chunk()
+        if self.storage.chunk.msgs:
+            self.storage.close_chunk()
 
     def close(self) -> None:
         """Write the pending chunk and the index, then metadata.yaml over the preliminary one."""
@@ -85,8 +84,7 @@ class RunWriter(Writer):
 
     def add_topic(self, topic: Topic) -> rosbag.Connection:
         """Add a topic of a type that rosbags knows."""
-        profiles = [_LATCHED] if topic.latched else []
-        options: dict[str, Any] = {"offered_qos_profiles": profiles}
+        options: dict[str, Any] = {"offered_qos_profiles": [_LATCHED] if topic.latched else []}
         options |= _definitions().get(topic.kind) or {"typestore": typestore()}
         return self.add_connection(topic.name, topic.kind, **options)
 

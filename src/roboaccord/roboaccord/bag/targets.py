@@ -41,13 +41,13 @@ def encode_target(
     pairs = [(getattr(target, name), getattr(before, name)) for name in _JOINT_FIELDS]
     if not all(_are_equal(*pair) for pair in pairs):
         writer = CdrWriter(time)
-        writer.string("")
         writer.strings(joints)
         for values, _ in pairs:
             writer.count(0 if values is None else len(values))
             if values is not None:
                 writer.numbers(values)
         messages[TARGET_JOINTS] = bytes(writer.data)
+    # At least one message, as the time of a target is recorded even if its values are the old ones.
     if not messages or not _are_equal(target.twist, before.twist):
         # A TwistStamped has the same layout as a WrenchStamped: a header and six numbers.
         messages[TARGET_TWIST] = encode_wrench(time, target.twist, "base_link")
@@ -94,6 +94,7 @@ def add_change(targets: list[tuple[float, Target]], time: float, change: Mapping
         time: of the tick [s].
         change: new values by name of the field.
     """
+    # Before the first tick, at a time that no tick has, the target is 0.
     last_time, last_target = targets[-1] if targets else (-1.0, Target())
     if last_time == time:
         targets.pop()

@@ -3,9 +3,10 @@
 Constants below name the topics of a robot R, without `/R/` in front; ROS nodes use the same names
 (roboaccord_ros, graph/names.py). A latched topic keeps its last message for late subscribers.
 
-A new topic is a name, its type in NAMES_BY_TYPE, and a place in STEPPED (in every bag), OPTIONAL
-(where it is used), SECOND (of the reference, which is shown as a second robot) or FIRST (once,
-before the first state). Existing names are in users' bags and stay.
+A new topic is a name, its type in NAMES_BY_TYPE, and a place in one of the tuples INITIAL_TOPICS,
+TICK_TOPICS, OPTIONAL_TOPICS and SECOND. The last has the topics of the reference, the analytical
+simulator, which may run beside an engine and is shown as a second robot. Existing names are in
+users' bags and stay.
 """
 
 from __future__ import annotations
@@ -35,23 +36,30 @@ REFERENCE_DESCRIPTION = f"{REFERENCE}/{DESCRIPTION}"
 TF, TF_STATIC, DIAGNOSTICS, CMD_VEL = "/tf", "/tf_static", "diagnostics", "cmd_vel"
 
 LOST_EVENTS = "lost_events"  # key of the metadata: number of events that could not be recorded
-FREE = " (free)"  # suffix of a transport: the simulator did not wait for commands
+# Suffix to the name of a transport in a bag: the simulator did not wait for commands.
+FREE = " (free)"
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic: name, message type, and whether late subscribers get its last message."""
+    """A topic of a bag.
+
+    Args:
+        name: full name, which begins with the robot's.
+        kind: type of its messages.
+        latched: whether late subscribers get its last message.
+    """
 
     name: str
     kind: str
     latched: bool = False
 
 
-LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, REFERENCE_DESCRIPTION)
-FIRST = (DESCRIPTION, SCENARIO, SURROUNDINGS)  # one message, before the first state
-STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)  # messages at each tick, and events
-SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)  # of the reference
-OPTIONAL = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINTS)
+INITIAL_TOPICS = (DESCRIPTION, SCENARIO, SURROUNDINGS)  # one message, before the first state
+LATCHED = (*INITIAL_TOPICS, REFERENCE_DESCRIPTION)
+TICK_TOPICS = (STATES, ODOMETRY, EFFORTS, EVENTS)  # in every bag, a message at each tick or event
+SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)
+OPTIONAL_TOPICS = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINTS)
 # Topics by message type; then the message type by name of the topic.
 NAMES_BY_TYPE = {
     "std_msgs/msg/String": (DESCRIPTION, SCENARIO, REFERENCE_DESCRIPTION),
@@ -70,14 +78,13 @@ def run_topics(robot: str) -> list[Topic]:
     """Return the topics that are in every bag of a robot."""
     frames = "tf2_msgs/msg/TFMessage"
     transforms = [Topic(TF_STATIC, frames, latched=True), Topic(TF, frames)]
-    first = [topic_of(robot, name) for name in FIRST]
-    stepped = [topic_of(robot, name) for name in STEPPED]
-    return [*first, *transforms, *stepped]
+    initial = [topic_of(robot, name) for name in INITIAL_TOPICS]
+    return [*initial, *transforms, *(topic_of(robot, name) for name in TICK_TOPICS)]
 
 
 def optional_topics(robot: str) -> list[Topic]:
     """Return the topics that are in a bag if the robot uses them."""
-    return [topic_of(robot, name) for name in OPTIONAL]
+    return [topic_of(robot, name) for name in OPTIONAL_TOPICS]
 
 
 def reference_topics(robot: str) -> list[Topic]:

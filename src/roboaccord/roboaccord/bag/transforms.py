@@ -49,8 +49,9 @@ class TransformCodec:
         size = len(writer.data) - len(HEADER)
         self._words = np.ndarray((size // 4,), "<u4", writer.data, len(HEADER))
         self._numbers = np.ndarray((size // 8,), "<f8", writer.data, len(HEADER))
-        self._seconds = np.array(stamp_indices, dtype=np.intp)  # nanoseconds are one behind
-        self._poses = np.add.outer(np.array(pose_indices, dtype=np.intp), np.arange(_NUMBERS))
+        self._seconds = np.array(stamp_indices, dtype=np.intp)  # (k,); nanoseconds follow
+        pose_starts = np.array(pose_indices, dtype=np.intp)
+        self._poses = pose_starts[:, None] + np.arange(_NUMBERS)  # (k, 7)
 
     def encode(self, time: float, poses: Array) -> bytes:
         """Return the message of poses (k, 7) at a time [s]."""
@@ -71,10 +72,10 @@ class RobotTransforms:
     """
 
     def __init__(self, tree: Tree, joints: Sequence[str], prefix: str = "") -> None:
-        column = {name: i for i, name in enumerate(joints)}
-        moving = [joint for joint in tree.moving if joint.name in column]
+        joints = list(joints)
+        moving = [joint for joint in tree.moving if joint.name in joints]
         fixed = [joint for joint in tree.joints if joint not in moving]
-        self._columns = np.array([column[joint.name] for joint in moving], dtype=np.intp)
+        self._columns = np.array([joints.index(joint.name) for joint in moving], dtype=np.intp)
         self._zero_poses = _zero_poses(moving)  # of the joints at position 0 (n, 7)
         # A prismatic joint moves along its axis in the parent's frame (n, 3), and does not turn.
         is_prismatic = np.array([joint.kind == "prismatic" for joint in moving], dtype=bool)
@@ -83,17 +84,17 @@ class RobotTransforms:
         # Others turn about their axes a: q becomes q cos(angle / 2) + q (a, 0) sin(angle / 2).
         axes = np.array([joint.axis for joint in moving]).reshape(-1, 3)
         turn_axes = np.where(is_prismatic[:, None], 0.0, axes)
-        self._turned = _times_axis(self._zero_poses[:, 3:], turn_axes)  # q (a, 0) of each (n, 4)
-        self._half = 0.5 * (1.0 - is_prismatic)  # angle / 2 of a unit of position (n,)
+        self._axis_products = _times_axis(self._zero_poses[:, 3:], turn_axes)  # q (a, 0), (n, 4)
+        self._half_turns = 0.5 * (1.0 - is_prismatic)  # angle / 2 of a unit of position (n,)
         # Moving frames: base, joints and the frame of a bearing; static ones: fixed joints, world.
         bearing = [("odom", prefix + tree.links[tree.frame].name)] if tree.frame else []
         world = [("odom", f"{prefix}world")] if tree.in_world else []
-        frames = [("odom", f"{prefix}base_link"), *_ends(moving, prefix)]
+        frames = [("odom", f"{prefix}base_link"), *_frames_of(moving, prefix)]
         fixed_to_odom = world if tree.bearing else [*bearing, *world]
         self._codec = TransformCodec([*frames, *(bearing if tree.bearing else ())])
         self._poses = np.tile(_IDENTITY, (1 + len(moving) + tree.bearing, 1))
         self._bearing_row = 1 + len(moving) if tree.bearing else 0  # 0 is the base's own
-        self._static_codec = TransformCodec([*_ends(fixed, prefix), *fixed_to_odom])
+        self._static_codec = TransformCodec([*_frames_of(fixed, prefix), *fixed_to_odom])
         identities = np.array([_IDENTITY] * len(fixed_to_odom)).reshape(-1, _NUMBERS)
         self._static_poses = np.concatenate([_zero_poses(fixed), identities])
 
@@ -111,7 +112,7 @@ class RobotTransforms:
         A bearing adds one more. The next call overwrites the array.
         """
         q = state.q[self._columns]
-        half_angles = self._half * q
+        half_angles = self._half_turns * q
         poses = self._poses
         poses[0, :3] = state.position
         poses[0, 3:] = state.orientation
@@ -119,12 +120,12 @@ class RobotTransforms:
         joint_poses = poses[1 : 1 + len(q)]
         joint_poses[:, :3] = self._zero_poses[:, :3] + self._slide_axes * q[:, None]
         joint_poses[:, 3:] = self._zero_poses[:, 3:] * np.cos(half_angles)[:, None]
-        joint_poses[:, 3:] += self._turned * np.sin(half_angles)[:, None]
+        joint_poses[:, 3:] += self._axis_products * np.sin(half_angles)[:, None]
         return poses
 
 
-def _ends(joints: Sequence[Joint], prefix: str) -> list[tuple[str, str]]:
-    """Return the frames of parent and child of each joint."""
+def _frames_of(joints: Sequence[Joint], prefix: str) -> list[tuple[str, str]]:
+    """Return the names of the frames of parent and child of each joint."""
     return [(prefix + joint.parent, prefix + joint.child) for joint in joints]
 
 

@@ -24,12 +24,13 @@ def unzstd(data: bytes, largest_size: int) -> bytes:
     """
     stated_size = frame_content_size(data)  # negative where the frame states none
     size = largest_size if stated_size < 0 else min(stated_size, largest_size)
-    raw: bytes = ZstdDecompressor().stream_reader(data).read(size)
-    return raw
+    return ZstdDecompressor().stream_reader(data).read(size)
 
 
 def unpack(compression: str, data: bytes, size: int) -> bytes:
     """Return a decompressed chunk, of at most one byte more than the size that it states.
+
+    The further byte tells the caller, who compares the sizes, that the chunk is larger.
 
     Args:
         compression: one of COMPRESSIONS.

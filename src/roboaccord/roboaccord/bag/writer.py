@@ -10,7 +10,7 @@ topics.py.
 from __future__ import annotations
 
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Self
 
@@ -63,9 +63,6 @@ class BagWriter:
         self._transforms = RobotTransforms(setup.tree, setup.joints)
         self._spool: Spool  # from `__enter__` on
         self._connections: dict[str, Connection] = {}  # by name of the topic
-        self._states_topic = self._topic(names.STATES)
-        self._odometry_topic = self._topic(names.ODOMETRY)
-        self._efforts_topic = self._topic(names.EFFORTS)
         self._switches: dict[str, bool] = {}  # as last recorded
         self._next_tf = 0.0  # time from which on transforms are due [s]
         self._has_state = False
@@ -76,7 +73,7 @@ class BagWriter:
         Raises:
             AccordError: if the folder exists or cannot be written.
         """
-        with ExitStack() as undo:
+        with ExitStack() as undo:  # what is to be undone if the block fails, last step first
             try:
                 writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
                 writer.open()
@@ -86,11 +83,11 @@ class BagWriter:
                 raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
             undo.callback(shutil.rmtree, self.path, ignore_errors=True)
             self._spool = Spool(writer, self.path)
-            undo.callback(self._close, complain=False)
+            undo.push(self.__exit__)
             self._write_first_messages()
             writer.write_unfinished(self._robot)
             self.flush()
-            undo.pop_all()
+            undo.pop_all()  # all went well: nothing is undone
         return self
 
     def _write_first_messages(self) -> None:
@@ -105,15 +102,9 @@ class BagWriter:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Close the bag, after an error too: the recorded messages remain."""
-        self._close(complain=error is None)
-
-    def _close(self, *, complain: bool) -> None:
-        """Close the bag; raise an error only if `complain`."""
-        try:
+        # An error of closing is not raised over another error.
+        with nullcontext() if error is None else suppress(AccordError):
             self._spool.close()
-        except AccordError:
-            if complain:
-                raise
 
     def finish(self, sha256: str) -> None:
         """Store the hash of the trajectory, which marks the run as complete."""
@@ -126,8 +117,8 @@ class BagWriter:
     def on_state(self, state: RobotState) -> None:
         """Record joints and base, switches that changed, and the transforms if they are due."""
         time_ns = round(state.time * 1e9)
-        self.write_raw(self._states_topic, time_ns, self._states.encode(state))
-        self.write_raw(self._odometry_topic, time_ns, self._odometry.encode(state))
+        self.write_raw(self._topic(names.STATES), time_ns, self._states.encode(state))
+        self.write_raw(self._topic(names.ODOMETRY), time_ns, self._odometry.encode(state))
         if state.time >= self._next_tf - SLACK:
             self._next_tf = state.time + TF_PERIOD
             self.write_raw(names.TF, time_ns, self._transforms.encode(state))
@@ -137,7 +128,7 @@ class BagWriter:
                 self.add_topic(topic)
                 self.write_raw(topic.name, time_ns, encode_bool(value))
                 self._switches[name] = value
-        if not self._has_state:
+        if not self._has_state:  # a bag that is cut short has at least one state
             self._has_state = True
             self.flush()
 
@@ -145,7 +136,7 @@ class BagWriter:
         """Record efforts, and wrench, twist and findings where the controller has any."""
         time_ns = round(state.time * 1e9)
         efforts = self._efforts.encode(state.time, command.effort)
-        self.write_raw(self._efforts_topic, time_ns, efforts)
+        self.write_raw(self._topic(names.EFFORTS), time_ns, efforts)
         # A TwistStamped has the same layout as a WrenchStamped: a header and six numbers.
         for name, vector in ((names.WRENCH, command.wrench), (names.TWIST, command.twist)):
             if vector is not None:

@@ -21,20 +21,20 @@ from roboaccord.cdr import wire
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
-# Counts of the numbers in a nav_msgs/Odometry: pose (3 + 4), twist (3 + 3), and the covariance of
-# each (6 x 6).
-_POSE, _TWIST, _COVARIANCE = 7, 6, 36
-_ODOMETRY = _POSE + _COVARIANCE + _TWIST + _COVARIANCE
-_TWIST_SLICE = slice(_POSE + _COVARIANCE, _POSE + _COVARIANCE + _TWIST)
+# The numbers of a nav_msgs/Odometry: position (3), orientation (4), their covariance (6 x 6), twist
+# (6) and its covariance (6 x 6).
+_COVARIANCE_COUNT = 36
+_ODOMETRY_COUNT = 7 + _COVARIANCE_COUNT + 6 + _COVARIANCE_COUNT
+_POSITION, _ORIENTATION = slice(0, 3), slice(3, 7)
+_TWIST = slice(7 + _COVARIANCE_COUNT, 7 + _COVARIANCE_COUNT + 6)
 TRUE = "/true"  # suffix to the name of a joint whose encoder has failed, for its true values
 
 
 def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
     """Return time [s], names, positions, velocities and efforts of any JointState, unchanged."""
     reader = wire.CdrReader(data, "JointState")
-    time = reader.time()
-    reader.string()
-    return time, reader.strings(), reader.sequence(), reader.sequence(), reader.sequence()
+    time, names = reader.header(), reader.strings()
+    return time, names, reader.sequence(), reader.sequence(), reader.sequence()
 
 
 class JointStateCodec:
@@ -55,14 +55,14 @@ class JointStateCodec:
         self.joints = tuple(joints)
         count = len(self.joints)
         # The template, with the offsets of positions, velocities and efforts.
-        writer = wire.CdrWriter()
-        writer.string(frame_id)
+        writer = wire.CdrWriter(frame_id=frame_id)
         writer.strings(self.joints)
         starts = []
         for _ in range(3):
             writer.count(count)
             starts.append(writer.doubles(count))
         self._buffer = writer.data
+        # Views of the numbers in the buffer (n,).
         self._q, self._qd, self._effort = (wire.doubles_in(self._buffer, s, count) for s in starts)
         self._start = starts[0]
         self._fixed = wire.FixedBytes(writer, self._start)
@@ -154,7 +154,8 @@ class JointStateCodec:
         order = wire.indices_of(true_names, names, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             wire.check_length(values, names, field, "JointState")
-        self._measured, self._order = (np.array(indices, np.intp) for indices in (measured, order))
+        self._measured = np.array(measured, np.intp)
+        self._order = np.array(order, np.intp)
         self._sender_codec = JointStateCodec(names)  # further messages will have this layout
         return self._from_sender(time, q, qd, effort)
 
@@ -168,22 +169,19 @@ class OdometryCodec:
     """
 
     def __init__(self, frame_id: str = "odom", child_frame_id: str = "base_link") -> None:
-        writer = wire.CdrWriter()
-        writer.string(frame_id)
+        writer = wire.CdrWriter(frame_id=frame_id)
         writer.string(child_frame_id)
-        self._start = writer.doubles(_ODOMETRY)
+        self._start = writer.doubles(_ODOMETRY_COUNT)
         self._buffer = writer.data
         self._fixed = wire.FixedBytes(writer, self._start)
-        numbers = wire.doubles_in(self._buffer, self._start, _ODOMETRY)
-        self._position, self._orientation = numbers[:3], numbers[3:_POSE]
-        self._twist = numbers[_TWIST_SLICE]
+        self._numbers = wire.doubles_in(self._buffer, self._start, _ODOMETRY_COUNT)
 
     def encode(self, state: RobotState) -> bytes:
         """Return pose and twist of a state as message bytes."""
         wire.stamp_into(self._buffer, state.time)
-        self._position[:] = state.position
-        self._orientation[:] = state.orientation
-        self._twist[:] = state.twist
+        self._numbers[_POSITION] = state.position
+        self._numbers[_ORIENTATION] = state.orientation
+        self._numbers[_TWIST] = state.twist
         return bytes(self._buffer)
 
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
@@ -194,14 +192,14 @@ class OdometryCodec:
         """
         if self._fixed.are_in(data):
             time = wire.unstamp(*wire.STAMP.unpack_from(data, wire.STAMP_AT))
-            numbers = np.frombuffer(data, wire.DOUBLE, _ODOMETRY, self._start)
+            numbers = np.frombuffer(data, wire.DOUBLE, _ODOMETRY_COUNT, self._start)
         else:
             reader = wire.CdrReader(data, "Odometry")
-            time = reader.time()
-            reader.string()
-            reader.string()
-            numbers = reader.doubles(_ODOMETRY)
-        return time, numbers[:3].copy(), numbers[3:_POSE].copy(), numbers[_TWIST_SLICE].copy()
+            time = reader.header()
+            reader.string()  # child frame
+            numbers = reader.doubles(_ODOMETRY_COUNT)
+        position, orientation = numbers[_POSITION].copy(), numbers[_ORIENTATION].copy()
+        return time, position, orientation, numbers[_TWIST].copy()
 
 
 class EffortCodec:
@@ -214,7 +212,6 @@ class EffortCodec:
     def __init__(self, joints: Sequence[str]) -> None:
         self.joints = tuple(joints)
         writer = wire.CdrWriter()
-        writer.string("")
         writer.strings(self.joints)
         writer.count(1)
         for _ in ("positions", "velocities", "accelerations"):
@@ -248,8 +245,7 @@ class EffortCodec:
         """Return time and efforts of a message of another layout."""
         kind = "JointTrajectory"
         reader = wire.CdrReader(data, kind)
-        time = reader.time()
-        reader.string()
+        time = reader.header()
         names = reader.strings()
         order = wire.indices_of(self.joints, names, kind)
         for name in names:

@@ -26,15 +26,15 @@ from roboaccord.description.solids import Surface
 NAMESPACE = "contacts"  # of the markers of contacts
 ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker in visualization_msgs
 ADD, DELETE_ALL = 0, 3  # actions of a marker in visualization_msgs
-# [m] Diameter of the sphere: twice that of the arrow's shaft, so that it is visible around it.
-DIAMETER = 0.012
+# [m] Diameters of the sphere: twice that of the arrow's shaft, so that it is visible around it.
+SPHERE_SIZE = np.full(3, 0.012)
 # [m] Arrow: diameters of shaft and head, length of the head. By eye, for robots of 0.1 to 2 m.
 ARROW_SIZE = np.array([0.006, 0.014, 0.02])
 # [m/N] Length of an arrow per force: 10 cm for the weight of 5 kg.
 LENGTH_PER_FORCE = 0.002
 # [m] Limits of the length, reached at the weights of 1.5 and 25 kg: more than the head, less than a
 # robot. The shortest arrow also stands for an unknown force.
-SHORTEST, LONGEST = 0.03, 0.5
+SHORTEST_ARROW, LONGEST_ARROW = 0.03, 0.5
 # Colours (r, g, b, opacity) of sphere and arrow, chosen by eye to differ from those of links.
 RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)
 INVISIBLE = (0.0, 0.0, 0.0, 0.0)  # colour of a marker that only deletes others
@@ -70,8 +70,7 @@ def decode_bool(data: bytes) -> bool:
 
 def encode_wrench(time: float, wrench: Array, frame_id: str = "odom") -> bytes:
     """Return force and torque (6,) [N, N m] at a time [s] as geometry_msgs/msg/WrenchStamped."""
-    writer = CdrWriter(time)
-    writer.string(frame_id)
+    writer = CdrWriter(time, frame_id)
     writer.align(8)
     return bytes(writer.data) + np.asarray(wrench, DOUBLE).tobytes()
 
@@ -79,13 +78,11 @@ def encode_wrench(time: float, wrench: Array, frame_id: str = "odom") -> bytes:
 def decode_wrench(data: bytes) -> tuple[float, Array]:
     """Return time [s], and force and torque (6,) [N, N m], of a WrenchStamped."""
     reader = CdrReader(data, "WrenchStamped")
-    time = reader.time()
-    reader.string()
-    return time, reader.doubles(6)
+    return reader.header(), reader.doubles(6)
 
 
 class Status(NamedTuple):
-    """A diagnostic_msgs/msg/DiagnosticStatus; level 0 means OK, 1 WARN."""
+    """A diagnostic_msgs/msg/DiagnosticStatus, whose fields it has; level 0 means OK, 1 WARN."""
 
     name: str
     message: str
@@ -97,7 +94,6 @@ class Status(NamedTuple):
 def encode_statuses(time: float, statuses: Sequence[Status]) -> bytes:
     """Return statuses at a time [s] as diagnostic_msgs/msg/DiagnosticArray."""
     writer = CdrWriter(time)
-    writer.string("")
     writer.count(len(statuses))
     for name, message, hardware_id, values, level in statuses:
         writer.data += bytes([level])
@@ -117,8 +113,7 @@ def decode_statuses(data: bytes) -> tuple[float, list[Status]]:
         AccordError: if it is cut off.
     """
     reader = CdrReader(data, "DiagnosticArray")
-    time = reader.time()
-    reader.string()
+    time = reader.header()
     statuses = []
     for _ in range(reader.count()):
         level = reader.raw(1)[0]
@@ -182,8 +177,7 @@ def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str
     writer.count(1 + 2 * len(contacts))
     _write_marker(writer, time, frame_id, _Marker(0, ARROW, action=DELETE_ALL))
     for i, contact in enumerate(contacts):
-        size = np.full(3, DIAMETER)
-        sphere = _Marker(2 * i, SPHERE, position=contact.position, scale=size, colour=RED)
+        sphere = _Marker(2 * i, SPHERE, position=contact.position, scale=SPHERE_SIZE, colour=RED)
         _write_marker(writer, time, frame_id, sphere)
         points = contact_arrow(contact)
         arrow = _Marker(2 * i + 1, ARROW, scale=ARROW_SIZE, colour=ORANGE, points=points)
@@ -193,7 +187,7 @@ def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str
 
 def contact_arrow(contact: ContactPoint) -> Array:
     """Return start and end (2, 3) [m] of the arrow that shows a contact."""
-    length = min(max(LENGTH_PER_FORCE * contact.force, SHORTEST), LONGEST)
+    length = min(max(LENGTH_PER_FORCE * contact.force, SHORTEST_ARROW), LONGEST_ARROW)
     return np.stack([contact.position, contact.position + length * contact.normal])
 
 
@@ -212,7 +206,18 @@ def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> byte
 
 
 class _Marker(NamedTuple):
-    """The fields of a visualization_msgs/msg/Marker that differ between our markers."""
+    """The fields of a visualization_msgs/msg/Marker that differ between our markers.
+
+    Args:
+        number: tells it from others of its namespace.
+        kind: ARROW, SPHERE or TRIANGLES.
+        action: ADD or DELETE_ALL.
+        namespace: group of markers, which viewers switch on and off together.
+        position: of its frame (3,) [m].
+        scale: size along its axes, or sizes of an arrow (3,) [m].
+        colour: red, green, blue, opacity.
+        points: ends of an arrow, or corners of triangles (m, 3) [m].
+    """
 
     number: int
     kind: int

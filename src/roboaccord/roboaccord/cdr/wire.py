@@ -37,21 +37,31 @@ def unstamp(sec: int, nanosec: int) -> float:
     return (sec * NANOSECONDS + nanosec) / NANOSECONDS
 
 
+def stamp_into(buffer: bytearray, time: float) -> None:
+    """Overwrite the time stamp of a message by that of a time [s]."""
+    STAMP.pack_into(buffer, STAMP_AT, *stamp(time))
+
+
 class CdrWriter:
-    """Writer of a message, item by item, from the time stamp on.
+    """Writer of a message that begins with a std_msgs/Header, item by item.
+
+    Args:
+        time: of the time stamp in the std_msgs/Header [s].
+        frame_id: frame in the std_msgs/Header.
 
     Attributes:
         data: bytes of the message that have been written.
         padding: offsets of the bytes that were inserted for alignment.
     """
 
-    def __init__(self, time: float = 0.0) -> None:
+    def __init__(self, time: float = 0.0, frame_id: str = "") -> None:
         self.data = bytearray(HEADER + STAMP.pack(*stamp(time)))
         self.padding: list[int] = []
+        self.string(frame_id)
 
     @classmethod
     def without_stamp(cls) -> Self:
-        """Return a writer of a message without a time stamp, such as an array."""
+        """Return a writer of a message without a std_msgs/Header, such as an array."""
         writer = cls()
         del writer.data[len(HEADER) :]
         return writer
@@ -88,7 +98,7 @@ class CdrWriter:
         return start
 
     def numbers(self, values: Array) -> None:
-        """Write doubles, without their number in front."""
+        """Write the values as doubles, without their number in front."""
         start = self.doubles(values.size)
         self.data[start:] = np.asarray(values, DOUBLE).tobytes()
 
@@ -101,12 +111,12 @@ class CdrReader:
         kind: name of its type, for error messages.
 
     Attributes:
-        at: offset of the next item.
+        offset: of the next item [bytes].
     """
 
     def __init__(self, data: bytes, kind: str) -> None:
         self.data = data
-        self.at = len(HEADER)
+        self.offset = len(HEADER)
         self.kind = kind
         if bytes(data[:2]) != HEADER[:2]:
             raise AccordError(f"a {kind} is not a little-endian CDR message")
@@ -117,11 +127,11 @@ class CdrReader:
         Raises:
             AccordError: if the message is too short.
         """
-        self.at += -(self.at - len(HEADER)) % align
-        content = bytes(self.data[self.at : self.at + size])
+        self.offset += -(self.offset - len(HEADER)) % align  # bytes for alignment
+        content = bytes(self.data[self.offset : self.offset + size])
         if len(content) != size:
             raise AccordError(f"a {self.kind} is cut off after {len(self.data)} bytes")
-        self.at += size
+        self.offset += size
         return content
 
     def count(self) -> int:
@@ -131,6 +141,12 @@ class CdrReader:
     def time(self) -> float:
         """Return a time stamp [s]."""
         return unstamp(*STAMP.unpack(self.raw(STAMP.size, 4)))
+
+    def header(self) -> float:
+        """Return the time [s] in a std_msgs/Header, and skip its frame."""
+        time = self.time()
+        self.string()
+        return time
 
     def string(self) -> str:
         """Return a text."""
@@ -157,6 +173,7 @@ def doubles_in(buffer: bytearray, start: int, number: int) -> Array:
 class FixedBytes:
     """The bytes between stamp and numbers, which are the same in every message of a run.
 
+    A codec (codecs.py) compares them to know whether a message has the layout of its template.
     Bytes for alignment are not compared: they are zero here, and arbitrary in rclpy's messages.
 
     Args:
@@ -180,11 +197,6 @@ class FixedBytes:
             return True
         different_bits = np.frombuffer(content, np.uint8) ^ self._expected_array
         return not (different_bits & self._mask).any()
-
-
-def stamp_into(buffer: bytearray, time: float) -> None:
-    """Overwrite the time stamp of a message by that of a time [s]."""
-    STAMP.pack_into(buffer, STAMP_AT, *divmod(round(time * 1e9), NANOSECONDS))
 
 
 def indices_of(joints: Sequence[str], names: Sequence[str], kind: str) -> list[int]:

@@ -57,7 +57,7 @@ PROGRAMS = {
 TRANSPORTS = "roboaccord.runners"  # group of entry points
 # Padding of the facts of a key (top, right, bottom, left) in lines and characters: chosen by eye.
 INDENT = (0, 0, 0, 4)
-SUFFIX = ".jinja"  # of the names of templates
+TEMPLATE_SUFFIX = ".jinja"  # of the names of templates
 _robot = typer.Argument(help="Robot whose scenarios are listed.", autocompletion=complete_robot)
 ListedRobot = Annotated[str, _robot]
 NewName = Annotated[str, typer.Argument(help="Name of the robot and of its package.")]
@@ -150,8 +150,7 @@ def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes 
 
       accord scenario packbot reach --set controller.name=velocity --json
     """
-    setup = load_setup(robot, scenario, changes)
-    keys = keys_of(setup)
+    keys = keys_of(load_setup(robot, scenario, changes))
     output: list[RenderableType] = []
     for key in keys:  # users copy the first line: a plain string is never wrapped
         output += [shlex.quote(f"{key.key}={key.value}"), Padding(Text(_key_facts(key)), INDENT)]
@@ -239,6 +238,6 @@ def write_package(name: str, package: Path) -> list[Path]:
 def templates() -> Iterator[tuple[str, str]]:
     """Yield (path, template) of each file of a package; NAME in a path stands for the robot."""
     top = (modules_of("roboaccord") or Path()) / "cli" / "templates" / "robot"
-    for file in sorted(top.rglob(f"*{SUFFIX}")):
+    for file in sorted(top.rglob(f"*{TEMPLATE_SUFFIX}")):
         path = file.relative_to(top).as_posix()
-        yield path.removesuffix(SUFFIX), file.read_text(encoding="utf-8")
+        yield path.removesuffix(TEMPLATE_SUFFIX), file.read_text(encoding="utf-8")

@@ -131,24 +131,15 @@ def plot_command(
     # A word that is an existing path is a run; any other is a signal.
     paths = [word for word in words or () if Path(word).exists()]
     signals = [word for word in words or () if word not in paths]
-    for word in signals:
-        refuse_missing_bag(word)
+    for word in signals:  # one that looks like a path is no signal, but a bag that is missing
+        if ("/" in word and not is_file(word)) or word.endswith((".mcap", ".db3")):
+            raise AccordError(f"no bag {word}")
     runs = [RunSignals(path) for path in paths or last_runs(1)]
     if listing:
         return list_signals(runs)
     drawing = plot(runs, signals, xy=xy)
     file = drawing.write(out or fresh(make_folder(RUNS) / "plot.png"), command_line())
     return Result({"file": str(file)}, [f"wrote {file}"], used={"xy": None})
-
-
-def refuse_missing_bag(word: str) -> None:
-    """Refuse a word that looks like the path of a bag, and is no file.
-
-    Raises:
-        AccordError: naming it.
-    """
-    if ("/" in word and not is_file(word)) or word.endswith((".mcap", ".db3")):
-        raise AccordError(f"no bag {word}")
 
 
 def list_signals(runs: Sequence[RunSignals]) -> Result:

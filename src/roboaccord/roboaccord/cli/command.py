@@ -75,11 +75,12 @@ def add_command(app: typer.Typer, name: str, function: CommandFunction, robot: s
             os.environ[TRUST] = "1"
         signatures.check_numbers(signature, values)
         # Call it: what it prints itself goes to stderr.
+        chosen_function = added_functions[0] if added_functions else function
         token = call.set(Call(full_name, as_json))
         cluster = str(values.get("cluster") or "")  # only a command in pieces has it
         try:
             with redirect_stdout(sys.stderr), on_cluster(cluster) if cluster else nullcontext():
-                result = call_with((added_functions or [function])[0], values)
+                result = call_with(chosen_function, values)
         finally:
             call.reset(token)
         # Print the result, with the options that had an effect.
@@ -119,7 +120,7 @@ def typer_parameters(
     if hasattr(function, "in_pieces"):
         parameters.append(inspect.Parameter("cluster", KEYWORD, default="", annotation=Cluster))
     reads_file = signatures.takes_file(signature)
-    if reads_file and (not modes or "trust" in " ".join(modes.takes.values()).split()):
+    if reads_file and (not modes or "trust" in " ".join(modes.options.values()).split()):
         parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
     if get_type_hints(function)["return"] is Result:
         parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
@@ -163,7 +164,7 @@ def accepted_values(
     """
     flags = dict[str, str]()  # flag of each parameter, without dashes
     values_by_flag = dict[str, Value]()
-    written = {":=": "NAME:=VALUE"}  # how a user writes each flag
+    flag_texts = {":=": "NAME:=VALUE"}  # how a user writes each flag
     typed = set[str]()  # flags that were typed
     for parameter in ctx.command.params:
         name = str(parameter.name)
@@ -177,12 +178,12 @@ def accepted_values(
                 value = [word for word in value if ":=" not in str(word)]
         flags[name] = flag
         values_by_flag[flag] = value
-        written[flag] = text
+        flag_texts[flag] = text
         if value != [] and str(ctx.get_parameter_source(name)).endswith("COMMANDLINE"):
             typed.add(flag)
-    accepted_flags = modes.check(command, typed, values_by_flag, written)
+    accepted_flags = modes.check_options(command, typed, values_by_flag, flag_texts)
     accepted = {name: value for name, value in values.items() if flags[name] in accepted_flags}
-    return accepted, modes.of(values_by_flag)
+    return accepted, modes.in_force(values_by_flag)
 
 
 def unwrapped(text: str) -> str:

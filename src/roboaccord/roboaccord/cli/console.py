@@ -65,7 +65,7 @@ log = Screen(stderr=True)
 
 @dataclass(frozen=True)
 class Call:
-    """The command that runs: its full name, and whether `--json` hides all but the result."""
+    """The command that runs: its full name, and whether `--json` hides notes and progress bars."""
 
     name: str = ""
     quiet: bool = False

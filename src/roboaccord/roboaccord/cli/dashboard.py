@@ -18,7 +18,7 @@ from rich.live import Live
 from rich.table import Table
 
 from roboaccord.cli.console import Screen, log, make_table, note
-from roboaccord.cli.keys import AXES, FIXED, Keyboard
+from roboaccord.cli.keys import AXES, FIXED_KEYS, Keyboard
 from roboaccord.contract import RobotState
 from roboaccord.scenario import Setup
 
@@ -34,7 +34,7 @@ def screen_shown(screen: Dashboard) -> Iterator[None]:
     What is printed meanwhile, by native libraries too, is held back until the screen is closed.
     """
     if not log.is_terminal:
-        meanings = screen.keyboard.meanings | FIXED
+        meanings = screen.keyboard.meanings | FIXED_KEYS
         note("keys: " + "; ".join(f"{key} {meaning}" for key, meaning in meanings.items()))
         yield
         return
@@ -48,7 +48,7 @@ def screen_shown(screen: Dashboard) -> Iterator[None]:
             with Live(
                 get_renderable=screen.table,
                 console=Screen(file=err),
-                refresh_per_second=8,  # Hz
+                refresh_per_second=8,  # Hz: faster than a person reads figures
                 screen=True,
                 redirect_stdout=False,
                 redirect_stderr=False,
@@ -104,7 +104,7 @@ class Dashboard:
         keys = [f"{key:<6}{meaning:<20}" for key, meaning in self.keyboard.meanings.items()]
         for i in range(0, len(keys), 2):
             table.add_row("" if i else "hold", "".join(keys[i : i + 2]).rstrip())
-        fixed_keys = ", ".join(f"{key} {meaning}" for key, meaning in FIXED.items())
+        fixed_keys = ", ".join(f"{key} {meaning}" for key, meaning in FIXED_KEYS.items())
         table.add_row("", f"{fixed_keys}; {self.keyboard.silence:g} s without a key stops")
         return table
 

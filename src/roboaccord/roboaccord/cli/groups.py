@@ -2,8 +2,12 @@
 
 Importing a command may take seconds, because it imports numerical libraries. So `Group`, a Typer
 group (a set of commands below one name), keeps the names of all commands and imports one when it is
-run. COMMANDS lists the functions of the core's commands; robots list theirs in their class, from
-which `robot_commands` makes a group, and other packages add theirs by entry points.
+run. Commands come from three places: COMMANDS lists the functions of the core's (`command_at`);
+robots list theirs in their class, of which `robot_commands` makes a group; and other packages add
+theirs by entry points (`added_command`).
+
+Typer, the library that parses command lines, calls the methods of a group: `list_commands` and
+`get_command` for the help, `resolve_command` to run a command.
 
 A command of the core is added to MODULES, in the order of the help, and the optional libraries that
 it needs to NEEDS. No library may be imported at the top of this module, so that help and completion
@@ -13,7 +17,7 @@ stay quick (test_start).
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,7 +34,8 @@ if TYPE_CHECKING:
 
     from roboaccord.cli.result import Result
 
-# Commands of the core by the module of this folder that has them, in the order of the help.
+# Commands of the core, separated by blanks, by the module of this folder that has them, in the
+# order of the help.
 MODULES = {
     "about": "list scenario doctor new-robot",
     "run": "run",
@@ -112,7 +117,7 @@ def _is_robot(name: str) -> bool:
 def _group(group_class: type[TyperGroup], name: str, help_line: str) -> Command:
     """Return an empty group of a class, with a line of help."""
     group = typer.Typer(cls=group_class, help=help_line, no_args_is_help=True, add_completion=False)
-    group.callback()(lambda: None)
+    group.callback()(lambda: None)  # Typer makes a group only of an application with a callback
     command = get_command(group)
     command.name = name
     return command
@@ -120,17 +125,16 @@ def _group(group_class: type[TyperGroup], name: str, help_line: str) -> Command:
 
 def command_at(name: str, path: str, robot: str = "") -> Command:
     """Import the function at `module:function`, and return it as a command."""
-    module, _, function = path.partition(":")
-    return _command(name, getattr(import_module(module), function), robot)
+    return _as_command(name, resolve_name(path), robot)
 
 
 def added_command(full_name: str) -> Command:
     """Import a command that a package adds: NAME to `accord`, ROBOT.NAME to a robot's group."""
     robot, _, name = full_name.rpartition(".")
-    return _command(name, plugins.load("commands", full_name), robot)
+    return _as_command(name, plugins.load("commands", full_name), robot)
 
 
-def _command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
+def _as_command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
     """Return a function as a command, of `accord` itself where `robot` is ""."""
     from roboaccord.cli.command import add_command
 
@@ -143,7 +147,8 @@ def robot_commands(name: str) -> Command:
     """Return the group of a robot's commands; a command is imported when it is run."""
     from roboaccord.scenario.setup import find_robot
 
-    robot, typed_name = find_robot(name), name
+    robot = find_robot(name)
+    typed_name = name
     added_names = [other for other in plugins.added("commands", robot.name) if "." not in other]
 
     class RobotGroup(Group):
@@ -152,6 +157,7 @@ def robot_commands(name: str) -> Command:
         owner = robot.name
 
         def load(self, name: str) -> Command | None:
+            """Import a command; None for an unknown name."""
             if name in added_names:
                 return added_command(f"{robot.name}.{name}")
             try:
@@ -162,9 +168,11 @@ def robot_commands(name: str) -> Command:
                 raise errors.AccordError(f"{needs}: accord doctor reports what to do") from error
 
         def list_commands(self, ctx: Context) -> list[str]:
+            """Return the names of the robot's commands, in the order of the help."""
             return [*robot.cli, *sorted(added_names)]
 
         def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+            """Return a command for the list in the help, with the first line of its own help."""
             return self.load(cmd_name)
 
     return _group(RobotGroup, name, f"Commands of the robot {name}: {robot.summary}.")

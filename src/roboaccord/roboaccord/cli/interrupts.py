@@ -2,10 +2,13 @@
 
 `signals_handled` is the context in which `main` runs a command. Its handler raises
 KeyboardInterrupt for SIGINT (Ctrl-C) and `Terminated` for SIGTERM, so that `finally` blocks close
-files; signals that arrived are listed in RECEIVED. Some libraries lose such an exception, for
-Python drops it in a callback or a destructor: then it is raised again after RAISE_AGAIN, and after
-FORCED_END the process is ended without it. `until_interrupted` is for work whose regular end is
-Ctrl-C.
+files. Some libraries lose such an exception, for Python drops it in a callback or a destructor:
+then it is raised again after RAISE_AGAIN, and after FORCED_END the process is ended without it.
+`until_interrupted` is for work whose regular end is Ctrl-C.
+
+Of signals.py, which start.py shares, are RECEIVED, the signals that arrived; WORDS, what is printed
+at the end for each; GRACE, after which the supervising process kills this one; and `go_on`, which
+forgets a Ctrl-C.
 
 What must stay: exit statuses 130 and 143, and that the first signal counts (test_signals).
 """
@@ -18,7 +21,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from types import FrameType
 from typing import NoReturn
 
@@ -87,15 +89,15 @@ def signals_handled() -> Iterator[list[signal.Signals]]:
 def _report_unraisable(lost: sys.UnraisableHookArgs) -> None:
     """Raise an interrupt again, by a timer, that Python drops in a callback or destructor."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
-        signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))  # a timer raises it again
+        error_class = type(lost.exc_value)  # KeyboardInterrupt, or Terminated
+
+        def raise_again(*_: object) -> NoReturn:
+            raise error_class
+
+        signal.signal(signal.SIGALRM, raise_again)
         signal.setitimer(signal.ITIMER_REAL, RAISE_AGAIN)
     elif not RECEIVED:
         sys.__unraisablehook__(lost)
-
-
-def _raise(error_class: type[BaseException], *_: int | FrameType | None) -> NoReturn:
-    """Raise an error of a class; the arguments of a signal handler are ignored."""
-    raise error_class
 
 
 def _report_thread_error(error: threading.ExceptHookArgs) -> None:

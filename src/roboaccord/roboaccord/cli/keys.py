@@ -7,7 +7,7 @@ the keys of a terminal (terminal.py) into targets: a held key, which the termina
 target in force, and after a time of silence without keys the target lapses.
 
 Keys, velocities and the silence are changed in the file. To let a key ask for something new, extend
-`Request` and `_action`. The keys in FIXED are the same for every robot (test_teleop).
+`Request` and `_action`. The keys in FIXED_KEYS are the same for every robot (test_teleop).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
-from roboaccord.cli.terminal import END, Read
+from roboaccord.cli.terminal import END, KeyReader
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
@@ -32,14 +32,15 @@ from roboaccord.scenario.setup import Setup
 
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
 # What a positive and a negative velocity along or about an axis of the base do.
-MEANINGS = {
+AXIS_MEANINGS = {
     "linear.x": ("forward", "back"),
     "linear.y": ("left", "right"),
     "linear.z": ("up", "down"),
     "angular.z": ("turn left", "turn right"),
 }
-FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}  # keys of every robot
-FACTOR = 1.1  # + multiplies velocities by it, - divides: 7 presses double them (1.1^7 = 1.95)
+FIXED_KEYS = {"space": "stop", "+ -": "more or less", "q": "end"}  # keys of every robot
+# By it + multiplies velocities, and - divides them: 7 presses double them (1.1^7 = 1.95).
+VELOCITY_FACTOR = 1.1
 
 # What a key asks for: a switch on or off, a velocity or effort, or a fault of a joint.
 Request = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)})\b")]
@@ -108,7 +109,7 @@ class Keyboard(LiveInputs):
         AccordError: for a robot without keys, or a key that asks for what the robot does not have.
     """
 
-    def __init__(self, setup: Setup, key_map: KeyMap, read: Read) -> None:
+    def __init__(self, setup: Setup, key_map: KeyMap, read: KeyReader) -> None:
         super().__init__(setup.joints, key_map.silence)
         robot = setup.robot.name
         check_known("the key map has no keys for ", robot, key_map.robots)
@@ -154,7 +155,7 @@ class Keyboard(LiveInputs):
         elif key == " ":
             self.stop()
         elif key in "+-":
-            self.factor *= FACTOR if key == "+" else 1.0 / FACTOR
+            self.factor *= VELOCITY_FACTOR if key == "+" else 1.0 / VELOCITY_FACTOR
         elif key in self._actions:
             action = self._actions[key]
             if action.twist is not None:
@@ -194,8 +195,8 @@ def _action(setup: Setup, key: str, requests: Mapping[str, bool | float | str]) 
 
 def _meaning(name: str, value: bool | float | str) -> str:
     """Return what a key does: `forward`, `magnet_a on`, `joint_11 frozen`, `elbow 2`."""
-    if name in MEANINGS and isinstance(value, float | int):
-        return MEANINGS[name][value < 0]
+    if name in AXIS_MEANINGS and isinstance(value, float | int):
+        return AXIS_MEANINGS[name][value < 0]
     if isinstance(value, str):
         return f"{name} {value}"
     if isinstance(value, bool):

@@ -55,7 +55,14 @@ FINEST_STEPS = 3
 
 @dataclass(frozen=True)
 class Distance:
-    """A row of the table: the distances of an engine from the reference, by level."""
+    """A row of the table: the distances of an engine from the reference, by level.
+
+    Args:
+        acceleration: accelerations in random states; None where that level was not checked.
+        one_step: changes in a control period; None likewise.
+        trajectory: whole motions, at the physics steps FINEST_STEPS.
+        noise: how far round-off alone lets two runs part.
+    """
 
     acceleration: AccelerationCheck | None
     one_step: OneStepCheck | None

@@ -28,6 +28,7 @@ def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """A command that joins the numbers behind its options into one word."""
 
         def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+            """Parse the words of the command line, after numbers were joined."""
             return super().parse_args(ctx, join_numbers(args, options))
 
     return marked("command_class", NumberJoiningCommand)

@@ -1,10 +1,10 @@
 """Options that several commands share, and the setup (robot and scenario) that they describe.
 
 `accord` is built with Typer, which reads the options of a command from the types of its function's
-parameters. Each option is such an annotated type here, as `RobotName` or `Out`: its flag, metavar
-(the word for its value in the help) and help are written once, and commands use the type. Below the
-types are functions that turn the texts of options into values: `choose_engines`, `load_setup`,
-`one_scenario`, `read_packages`.
+parameters. Each option is such an annotated type here, as `RobotName` or `Out`; its flag, metavar
+(the word for its value in the help) and help, in the line above with an underscore (`_robot`,
+`_out`), are written once, and commands use the type. Below the types are functions that turn the
+texts of options into values: `choose_engines`, `load_setup`, `one_scenario`, `read_packages`.
 
 Names of options stay, as users type them. What the shell offers at Tab is in completion.py; options
 that take several numbers are in many_numbers.py.
@@ -22,13 +22,8 @@ from roboaccord.cli.completion import complete_engines, complete_robot, complete
 from roboaccord.cli.console import note
 from roboaccord.contract import AccordError, Ratio, Seconds
 from roboaccord.description.xacro_file import NO_ARGUMENTS
-from roboaccord.engines import (
-    REFERENCE,
-    check_engine,
-    default_names,
-    installed_names,
-    simulator_names,
-)
+from roboaccord.engines import REFERENCE, check_engine, simulator_names
+from roboaccord.engines.installed import default_names, installed_names
 from roboaccord.scenario import Setup, setups
 from roboaccord.scenario.robot_file import remarks_on
 
@@ -155,7 +150,10 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return the setup that `scenario.setups.load_setup` makes; print its remarks on stderr."""
+    """Return the setup that `scenario.setups.load_setup` makes; print its remarks on stderr.
+
+    Arguments are the values of the options of the same names here; None stands for none given.
+    """
     setup = setups.load_setup(
         robot,
         scenario,
@@ -180,7 +178,7 @@ def one_scenario(words: Sequence[str] | None) -> tuple[str, dict[str, str]]:
     names, arguments = split_arguments(words or [])
     if len(names) > 1:
         raise AccordError(f"one scenario, not {names[0]} and {names[1]}")
-    return (names or [""])[0], arguments
+    return names[0] if names else "", arguments
 
 
 def split_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:

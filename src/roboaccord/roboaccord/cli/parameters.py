@@ -129,4 +129,6 @@ def _flag(name: str, info: OptionInfo) -> str:
     # Typer keeps the first name that an annotation gives in `default`.
     names = (info.default, *(info.param_decls or ()))
     flags = [text for text in names if isinstance(text, str) and text.startswith("--")]
-    return (flags or [name])[0].partition("/")[0].removeprefix("--").replace("-", "_")
+    # The flag of a switch may have its opposite behind it, `--yes/--no`.
+    flag = flags[0].partition("/")[0] if flags else name
+    return flag.removeprefix("--").replace("-", "_")

@@ -26,9 +26,9 @@ from roboaccord.contract.results import SCALES, Quantity, inline, quantities
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
+CellValue: TypeAlias = "bool | int | float | complex | str | Iterable[CellValue] | None"
 NONE = "–"  # printed for a value that is missing
-EMPTY = "none"  # printed for an empty list
+EMPTY = "none"  # printed for a list without elements
 # Number of columns from which on a table has units without brackets: these would take 2 of the 8
 # characters that each of 10 columns has on a line of 80.
 WIDE_TABLE = 10
@@ -75,16 +75,16 @@ def tables_of(
         kind: class of the rows; needed where there may be none.
         labels: of the rows, printed in a first column.
     """
-    # Headings of the columns, with units; of names and of sentences, which are left-justified.
+    # Quantities by name of the field, and headings of the columns, with units.
     columns = _named_quantities(kind or type(rows[0]), names)
     unit_form = "[{}]" if len(columns) < WIDE_TABLE else "{}"
     bare_headings = [heading_of(*column) for column in columns.items()]
     headings = {n: _column_heading(n, q, unit_form, bare_headings) for n, q in columns.items()}
-    of_names = [headings[name] for name, q in columns.items() if q.form == "s"]
-    of_sentences = [headings[name] for name, q in columns.items() if q.form == "text"]
+    word_headings = [headings[name] for name, q in columns.items() if q.form == "s"]
+    sentence_headings = [headings[name] for name, q in columns.items() if q.form == "text"]
     row_labels = list(labels)
     all_headings = [*([""] if row_labels else []), *headings.values()]
-    table = make_table(*all_headings, title=title, words=of_names, text=of_sentences)
+    table = make_table(*all_headings, title=title, words=word_headings, text=sentence_headings)
     # Cells, and below the table the meaning of each column.
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), quantity) for name, quantity in columns.items())
@@ -96,7 +96,7 @@ def tables_of(
 
 def grid_of(
     headings: Sequence[str],
-    rows: Mapping[str, Iterable[Value]],
+    rows: Mapping[str, Iterable[CellValue]],
     quantity: Quantity,
     title: str = "",
 ) -> Table:
@@ -145,7 +145,7 @@ def _names_of_lines(result: DataclassInstance, values: Mapping[str, object]) -> 
     """Return the names of the quantities that are printed as lines, because no table has them."""
     inline_fields = inline(type(result))
     missing = {field.name for field in fields(result)} - values.keys()
-    in_tables = {n for n, v in values.items() if _results(v) or _grid(v) or is_dataclass(v)}
+    in_tables = {n for n, v in values.items() if _rows_in(v) or _grid_in(v) or is_dataclass(v)}
     names = []
     for name in quantities(type(result)):
         field_name = name.partition(".")[0]
@@ -175,11 +175,11 @@ def _inner_results(
 def _as_table(value: object, name: str, quantity: Quantity) -> Iterable[RenderableType]:
     """Return a field as a table, or files as a line; nothing for any other value."""
     title = quantity.meaning or heading_of(name, quantity)
-    if results := _results(value):
+    if results := _rows_in(value):
         return tables_of(results, title=title, labels=value if isinstance(value, Mapping) else ())
     if isinstance(value, list) and value and isinstance(value[0], Path):
         return [file_line(value)]
-    if grid := _grid(value):
+    if grid := _grid_in(value):
         unit = quantity.shown or quantity.unit
         title += f" [{unit}]" if unit not in ("", "1") else ""
         values_by_label = {label: row.values() for label, row in grid.items()}
@@ -187,19 +187,19 @@ def _as_table(value: object, name: str, quantity: Quantity) -> Iterable[Renderab
     return []
 
 
-def _results(value: object) -> list[DataclassInstance]:
+def _rows_in(value: object) -> list[DataclassInstance]:
     """Return the dataclasses in a field's value, one for each row; [] for any other value."""
     items = [*value.values()] if isinstance(value, Mapping) else value
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
-def _grid(value: object) -> Mapping[str, Mapping[str, Value]]:
+def _grid_in(value: object) -> Mapping[str, Mapping[str, CellValue]]:
     """Return a field's value if it is a mapping of mappings, the rows of a grid; else {}."""
     rows = value if isinstance(value, Mapping) else {}
     return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
 
 
-def text_of(value: Value, quantity: Quantity) -> str:
+def text_of(value: CellValue, quantity: Quantity) -> str:
     """Return a value as text: a dash where it is missing, and no sign before 0.
 
     A tuple of two numbers is an interval, "a to b"; semicolons separate rows of a matrix and pairs.
@@ -261,7 +261,7 @@ def _named_quantities(kind: type[DataclassInstance], names: Sequence[str]) -> di
     return {name: by_name[name] for name in names}
 
 
-def _value(result: DataclassInstance, name: str) -> Value:
+def _value(result: DataclassInstance, name: str) -> CellValue:
     """Return the attribute at a dotted name; None where an attribute on the way is None."""
     field_name, _, inner_name = name.partition(".")
     value = getattr(result, field_name, None)

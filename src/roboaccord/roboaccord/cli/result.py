@@ -33,9 +33,9 @@ from roboaccord.scenario.setup import Setup
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-# Value of an option.
+# Value of an option or of a scenario's key.
 Value: TypeAlias = "bool | int | float | str | Path | Enum | Sequence[Value] | None"
-# Options and scenario keys that figures depend on, by name.
+# By name, values of the options and scenario keys that were used, on which the figures depend.
 Used: TypeAlias = "Mapping[str, Value]"
 
 
@@ -48,8 +48,8 @@ class Result:
         shown: what people see, in this order: tables and `Text`, which are wrapped, and strings,
             which are not. By default the whole of `data`, as `rendered` prints it.
         used: what the figures depend on in addition to the options, such as keys of the scenario;
-            None for an option that had no effect.
-        ok: exit status 0 if true, 1 if false.
+            None for an option that had no effect. It is printed in the last line.
+        ok: whether the verdict is not a failure: exit status 0 if true, 1 if false.
         after: called when everything is printed, for a page that stays open.
         names: {our name: the user's name} of links whose names differ; the latter are printed.
     """
@@ -81,24 +81,30 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
     if output is None:
         output = rendered(result.data) if is_dataclass(result.data) else ()
     for item in output:
-        text = item.renderable if isinstance(item, Padding) else item
-        if isinstance(text, Text) and result.names:
-            text.plain = str(renamed(text.plain, result.names))
-        if isinstance(item, str):
-            out.print(renamed(item, result.names), soft_wrap=True)
-            continue
-        if isinstance(item, Table) and item.title:
-            out.print(item.title, style="table.title")  # a table wraps its title at its own width
-            item.title = None
-        out.print(item)
+        _print_item(item, result.names)
     if texts := option_texts(options, units):
         out.print(Text(joined("with ", texts), style="dim"))
+
+
+def _print_item(item: RenderableType, names: Mapping[str, str]) -> None:
+    """Print a table or text, with links renamed, for which it is changed in place."""
+    if isinstance(item, str):
+        out.print(renamed(item, names), soft_wrap=True)
+        return
+    text = item.renderable if isinstance(item, Padding) else item
+    if isinstance(text, Text) and names:
+        text.plain = str(renamed(text.plain, names))
+    if isinstance(item, Table) and item.title:
+        out.print(item.title, style="table.title")  # a table wraps its title at its own width
+        item.title = None
+    out.print(item)
 
 
 def renamed(data: Json, names: Mapping[str, str]) -> Json:
     """Return data with links renamed in all texts; keys of mappings are not changed."""
     if not names:
         return data
+    # A name that is not part of a longer name or of a path.
     word = re.compile(rf"(?<![\w/.-])({'|'.join(map(re.escape, names))})(?![\w/.-])")
 
     def with_names(value: Json) -> Json:
@@ -131,18 +137,15 @@ def joined(start: str, texts: Iterable[str]) -> str:
     line = ", ".join(text.replace(" ", "\xa0") for text in texts)
     width = out.width - len(start)
     lines = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
-    indent = " " * len(start)
-    return start + f"\n{indent}".join(lines).replace("\xa0", " ")
+    return start + ("\n" + " " * len(start)).join(lines).replace("\xa0", " ")
 
 
 def used_by(setup: Setup, *names: str) -> dict[str, Value]:
     """Return scenario keys to be printed with figures: those named, or the most important ones."""
-    scenario = setup.scenario
-    if names:
-        return {name: getattr(scenario, name) for name in names}
-    keys = ("duration", "control_period", "physics_step", "seed")
-    controller = scenario.controller.get("name", "none")
-    return {"controller": controller, **{name: getattr(scenario, name) for name in keys}}
+    keys = names or ("duration", "control_period", "physics_step", "seed")
+    values = {name: getattr(setup.scenario, name) for name in keys}
+    controller = setup.scenario.controller.get("name", "none")
+    return values if names else {"controller": controller, **values}
 
 
 def _text(value: Value) -> str:

@@ -66,7 +66,14 @@ _view = typer.Option("--view", help="Watch it in the browser, at --speed, and pu
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """Options of a run that change no figure: the longest wait, and how to watch the run."""
+    """Options of a run that change no figure: the longest wait, and how to watch the run.
+
+    Args:
+        timeout: longest wait for the controller [s of wall time].
+        view: whether a display shows the run.
+        speed: simulated time over wall time on the display.
+        stay: how long the display stays after the run [s].
+    """
 
     timeout: Annotated[Seconds, _timeout] = TIMEOUT
     view: Annotated[bool, _view] = False

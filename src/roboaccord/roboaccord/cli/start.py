@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from roboaccord.cli.signals import GOES_ON, GRACE, NO_PROCESS, SUPERVISED, WORDS
-from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, python
+from roboaccord.numerics.machine import GARBAGE_THRESHOLD, can_start_threads, end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: the terminal sent it, to the child as well
@@ -63,7 +63,7 @@ def main() -> NoReturn:
         end_with(parent, signal.SIGTERM)
         if not can_start_threads():
             os._exit(_complain(NO_PROCESS, 2))
-    gc.set_threshold(SPARSE)
+    gc.set_threshold(GARBAGE_THRESHOLD)
     from roboaccord.cli.main import main as run
 
     run()
@@ -71,13 +71,13 @@ def main() -> NoReturn:
 
 def supervise(child: int) -> int:
     """Supervise a child until it ends; return the exit status of the command."""
-    # Number of the first signal, and time of the monotonic clock at which the child is killed [s].
-    received, kill_time = 0, math.inf
+    received = 0  # number of the first signal
+    kill_time = math.inf  # time of the monotonic clock at which the child is killed [s]
     while (code := _reap(child)) is None:
         wait_time = min(kill_time - time.monotonic(), LONGEST_WAIT)
         info = signal.sigtimedwait(AWAITED, max(0.0, wait_time))
         if info and info.si_signo == GOES_ON:
-            received, kill_time = 0, math.inf
+            received, kill_time = 0, math.inf  # the child goes on after its Ctrl-C
         elif info and info.si_signo != signal.SIGCHLD:
             if info.si_code != SI_KERNEL:  # else the child has it already
                 os.kill(child, info.si_signo)

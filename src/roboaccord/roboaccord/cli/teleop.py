@@ -2,10 +2,10 @@
 
 In this process, the keyboard (keys.py, terminal.py) is the input of a simulated run that `RealTime`
 paces by the wall clock. With `--ros` the robot runs in other processes: `drive_over_ros` sends
-targets (velocities or efforts that the driver asks for) to it at RATE and receives its state, over
-a `RosLink`. That is an interface here; the package roboaccord_ros implements it and provides it by
-the entry point `ros` of the group `roboaccord.teleop`. What the driver sees meanwhile is in
-dashboard.py; what keys do is changed in config/teleop/keyboard.yaml.
+targets (velocities or efforts that the driver asks for) to it at MESSAGE_RATE and receives its
+state, over a `RosLink`. That is an interface here; the package roboaccord_ros implements it and
+provides it by the entry point `ros` of the group `roboaccord.teleop`. What the driver sees
+meanwhile is in dashboard.py; what keys do is changed in config/teleop/keyboard.yaml.
 """
 
 from __future__ import annotations
@@ -37,15 +37,13 @@ from roboaccord.simulators.base import Simulator
 # s: default duration. The motion is kept in memory: 0.9 GB of the snake's at 1 kHz.
 DEFAULT_DURATION = 600.0
 # Hz: rate of messages over ROS: ten within the 0.5 s after which the target of a key lapses.
-RATE = 20.0
+MESSAGE_RATE = 20.0
 
 
 class RosLink(Protocol):
     """Connection to a robot that runs elsewhere."""
 
-    def exchange(
-        self, target: Target | None, switches: dict[str, bool], seconds: float
-    ) -> RobotState:
+    def drive(self, target: Target | None, switches: dict[str, bool], seconds: float) -> RobotState:
         """Send a target and switches, wait for `seconds`, and return the last state received."""
 
     def fail(self, fault: Fault) -> None:
@@ -131,10 +129,10 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
             target = keyboard.target(state)
             for fault in keyboard.faults(state):
                 link.fail(fault)
-            state = link.exchange(target, dict(keyboard.switches(state)), 1.0 / RATE)
+            state = link.drive(target, dict(keyboard.switches(state)), 1.0 / MESSAGE_RATE)
             screen.show(state, math.nan)
         keyboard.stop()
-        link.exchange(keyboard.target(state), {}, 1.0 / RATE)
+        link.drive(keyboard.target(state), {}, 1.0 / MESSAGE_RATE)
         engine = link.engine()
     wall_time = time.monotonic() - start_time
     data: dict[str, Json] = {"robot": setup.robot.name, "engine": engine, "wall_time": wall_time}
@@ -172,7 +170,7 @@ class RealTime(Observer):
         """Wait until the state is due, and show it."""
         now = time.monotonic()
         simulated_before, wall_before = self._factor_times
-        if not simulated_before:  # at the first tick kernels are compiled
+        if not simulated_before:  # the first ticks, at which kernels are compiled, do not count
             self._factor_times = (state.time, now)
             self._pace.restart()
         else:

@@ -29,11 +29,11 @@ _KEY = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)  # an arrow, or any other ch
 _END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end the process
 
 # A function that returns the keys since its last call.
-Read = Callable[[], list[str]]
+KeyReader = Callable[[], list[str]]
 
 
 @contextmanager
-def terminal_keys() -> Iterator[Read]:
+def terminal_keys() -> Iterator[KeyReader]:
     """Read keys from stdin as they are typed, without echo; a pipe is read too.
 
     Yield a function that returns the keys since its last call; the last key is `END`. A signal that
@@ -66,7 +66,7 @@ def terminal_keys() -> Iterator[Read]:
 
     handlers_before = {number: signal.signal(number, press_q) for number in _END_SIGNALS}
     try:
-        with _raw():
+        with _raw_mode():
             yield read
         if signal.SIGTERM in end_signals:
             raise Terminated
@@ -84,7 +84,7 @@ def _read_available() -> bytes | None:
 
 
 @contextmanager
-def _raw() -> Iterator[None]:
+def _raw_mode() -> Iterator[None]:
     """Put the terminal into the mode that passes on each character, without echo and Ctrl-Z."""
     if not os.isatty(STDIN):
         yield

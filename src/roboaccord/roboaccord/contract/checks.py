@@ -138,17 +138,18 @@ def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
     """
     if len(time) < LASTING_SAMPLES or not np.size(rates):
         return ""
-    # Smallest speed in each LASTING_SAMPLES consecutive samples (k - LASTING_SAMPLES + 1, n).
+    # Whether a sample begins LASTING_SAMPLES fast ones (count, n), with count = k + 1 less of them.
     windows = np.lib.stride_tricks.sliding_window_view(np.abs(rates), LASTING_SAMPLES, axis=0)
-    speeds = windows.min(axis=2)
-    is_fast, count = speeds > FAST_RATE, len(speeds)
+    is_fast = windows.min(axis=2) > FAST_RATE
+    count = len(is_fast)
     # Fast samples after which the rate changes by more than its size.
     is_reversed = is_fast & (np.abs(np.diff(rates, axis=0))[:count] > np.abs(rates)[:count])
     is_early = is_fast & (is_fast.cumsum(axis=0) <= EARLY_SAMPLES)
     # Joints that are reversed in most of their first fast samples, and the first to diverge.
     diverges = 2 * (is_reversed & is_early).sum(axis=0) > is_early.sum(axis=0)
-    first_fast = np.where(diverges, is_fast.argmax(axis=0), count)
-    first_sample, joint = int(first_fast.min()), int(first_fast.argmin())
+    first_fast = np.where(diverges, is_fast.argmax(axis=0), count)  # `count` for the others
+    joint = int(first_fast.argmin())
+    first_sample = int(first_fast[joint])
     if first_sample == count:
         return ""
     comes = f"{joints[joint]} comes to {np.abs(rates[:, joint]).max():.2g} rad/s or m/s"

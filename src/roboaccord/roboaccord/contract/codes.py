@@ -1,13 +1,14 @@
 """Codes of the reasons for which a level of a cross-check has its outcome.
 
-A cross-check consists of levels, such as accelerations, single steps and trajectories. The reason
-for the outcome of a level (outcome.py) is a code with figures; report/words.py has the sentence for
-each code. A new code is added here, and its sentence there. Values are part of the JSON of `accord
-crosscheck`, and stay.
+A cross-check compares physics engines with the reference, our own model, at several levels, such as
+accelerations, single steps and trajectories. The reason for the outcome of a level (outcome.py) is
+a code with figures; report/words.py has the sentence for each code. A new code is added here, and
+its sentence there. Values are part of the JSON of `accord crosscheck`, and stay.
 
-In the names, TWIN is the reference (our own model), computed again with the engine's integration
-method: an engine that matches its twin solves our equations. STEP is a single step from one state,
-RUN the whole motion, BOOK the energy balance of a run.
+In the names, TWIN is the reference computed again with the engine's integration method: an engine
+that matches its twin solves our equations. STEP is one control period from one state, RUN the whole
+motion, BOOK the energy balance of a run, and LOG a recording of joints that users made themselves.
+A tick is an instant at which the controller is called, an event something like an impact.
 """
 
 from enum import StrEnum, auto
@@ -35,7 +36,7 @@ class Code(StrEnum):
     OFF_BY_SHARE = auto()  # error of a quantity, relative to its value
     OFF_BY_ANGLE = auto()  # error of a direction, as an angle
     INSTEAD = auto()  # another direction or kind than ours
-    READS = auto()  # what an engine reads from a file
+    READS = auto()  # an engine reads back another value than the one that was set
     MISSING = auto()  # a link or joint is missing in the engine
     # Commands that have no effect.
     NO_COMMAND = auto()  # no efforts are commanded; only the motion shows a wrench or twist
@@ -46,9 +47,11 @@ class Code(StrEnum):
     NO_TWIN = auto()  # the engine has no twin, for a reason that is given as text
     NOT_THE_TWIN = auto()  # a tick differs from the twin by more than round-off explains
     THE_TWIN = auto()  # each tick matches the twin
-    THE_TWIN_BUT_EVENTS = auto()  # ticks without event do; in others errors vanish with the step
-    THE_TWIN_BUT_UNRESOLVED = auto()  # ticks without event do; the others are not resolved
-    EVENT_TICKS = auto()  # at events or stops, errors that time stepping does not explain
+    # Ticks without an event match the twin; the error of the others falls with the physics step,
+    # or (UNRESOLVED) the steps are too large to tell.
+    THE_TWIN_BUT_EVENTS = auto()
+    THE_TWIN_BUT_UNRESOLVED = auto()
+    EVENT_TICKS = auto()  # ticks with an event or a stop differ by more than time stepping explains
     # The same motion again, or moved to another place.
     NOT_REPEATED = auto()  # the same run gives another motion when it is repeated
     NO_MOVE = auto()  # there is nothing that could be moved
@@ -58,7 +61,7 @@ class Code(StrEnum):
     REFERENCE_ERRS = auto()  # the reference's own error is too large, relative to the change
     STEP_ORDER = auto()  # the error falls with a lower order of the physics step than expected
     STEP_REMAINDER = auto()  # an error remains when the physics step is extrapolated to 0
-    STEP_SHARE = auto()  # error of one step, as a share of the change in it
+    STEP_SHARE = auto()  # what the error of one step is, as a share of the change; not judged
     STEP_UNEXPLAINED = auto()  # a control period has an error that time stepping does not explain
     STEP_TOO_LARGE = auto()  # the error of one step is a larger share of the change than is allowed
     STEPPING_EXPLAINS = auto()  # time stepping explains a share of the error
@@ -92,7 +95,7 @@ class Code(StrEnum):
     ENERGY = auto()  # energy appears or disappears that the balance does not account for
     # Recorded runs and logs.
     SUSPECT = auto()  # a recorded run is outside its limits, with a suspected cause
-    STEP_FAR = auto()  # the error of a step is a larger share of the change than is allowed
+    STEP_FAR = auto()  # as STEP_TOO_LARGE, at one tick of the recorded run
     LARGEST_ERROR = auto()  # the largest error beyond what time stepping explains
     OUR_EQUATIONS = auto()  # the recorded motion follows our equations
     LOG_NOISE = auto()  # noise of the positions is too large, compared with what the efforts do

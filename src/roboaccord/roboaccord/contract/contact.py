@@ -22,6 +22,8 @@ from roboaccord.contract.state import ORIGIN, Array
 
 # Array of whole numbers, such as indices of vertices.
 Index = npt.NDArray[np.int64]
+# Array of truth values, such as whether each joint is at its stop.
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 A command prints an `AccordError` as one line, and ends with exit status 2. `check_known` and
 `did_you_mean` make errors about unknown names; `need`, `missing` and `missing_behind` make those
-about libraries that are not installed. `visible` and `guard` replace control characters in
-everything that is printed, so that names in a stranger's file cannot control the terminal
-(test_control_characters).
+about libraries that are not installed, by the pip extras (groups of optional libraries) to which
+they belong. `visible` replaces control characters in a text, and `guard`, called once at the start
+of a process, in everything that it prints, so that names in a stranger's file cannot control the
+terminal (test_control_characters).
 
 EXTRAS must equal the requirements in setup.cfg (test_packaging). CONTROLS may grow, and must not
 shrink.
@@ -22,10 +23,10 @@ from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import IO, Any
 
-from roboaccord.numerics.machine import SAFE
+from roboaccord.numerics.machine import SAFE_PATH
 
-# Largest number of names in a list of choices: with 12 characters each, four lines of a terminal.
-MANY = 24
+# Number of names that a message lists at most: with 12 characters each, four lines of a terminal.
+MOST_CHOICES = 24
 # By extra, which is a group of optional libraries: pip's requirement for each module.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
@@ -82,14 +83,14 @@ def check_switch(name: str, value: object) -> None:
 def did_you_mean(word: str, available: Iterable[str]) -> str:
     """Return the end of a message: the word that was meant, or all words available."""
     options = sorted(available)
-    spelled_alike = [option for option in options if _plain(option) == _plain(word)]
+    spelled_alike = [option for option in options if _normalised(option) == _normalised(word)]
     if close := spelled_alike or difflib.get_close_matches(word, options, n=1):
         return f"; did you mean {close[0]}?"
-    more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
-    return f"; available: {', '.join(options[:MANY]) or 'none'}{more}"
+    others = f" and {len(options) - MOST_CHOICES} more" if len(options) > MOST_CHOICES else ""
+    return f"; available: {', '.join(options[:MOST_CHOICES]) or 'none'}{others}"
 
 
-def _plain(word: str) -> str:
+def _normalised(word: str) -> str:
     """Return a word in lower case, with leading zeros of its numbers removed."""
     return re.sub(r"0+(?=\d)", "", word.lower())
 
@@ -149,6 +150,7 @@ class Visible:
         self.rich_proxied_file = stream
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the stream itself: all but `write` is as it was."""
         return getattr(self.rich_proxied_file, name)
 
     def write(self, text: str) -> int:
@@ -158,8 +160,12 @@ class Visible:
 
 
 def guard() -> None:
-    """Escape control characters in what this process prints, and make its children's path safe."""
-    os.environ[SAFE] = "1"  # also for Python processes that libraries start, as glfw does
+    """Escape control characters in what this process prints, from now on.
+
+    Python processes that it starts, or that libraries start, as glfw does, will not import modules
+    from the current folder.
+    """
+    os.environ[SAFE_PATH] = "1"
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):

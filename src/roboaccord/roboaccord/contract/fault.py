@@ -32,7 +32,7 @@ SIZES: dict[Kind, tuple[str, float, float]] = {
     "backlash": ("RAD", 0.0, math.inf),
     "drifting": ("RAD_PER_S", -math.inf, math.inf),
 }
-# Kinds that act on the joint itself; the others change its drive or its encoder.
+# Kinds that hold the joint itself; the others change its drive or its encoder.
 HOLDING: tuple[Kind, ...] = ("frozen", "slipping")
 # The form of a fault's text, for messages.
 _FORMS = [f"{kind}:{SIZES[kind][0]}" if kind in SIZES else kind for kind in KINDS]
@@ -82,7 +82,8 @@ def parse_fault(text: str) -> Fault:
     joint, word, number, seconds = match.groups()
     check_known(f"fault {text}: unknown kind ", word, KINDS)
     kind = EVENTS[f"joint_{word}"]
-    time, value = _number(text, seconds or "0"), _number(text, number) if number else None
+    time = _number(text, seconds or "0")
+    value = _number(text, number) if number else None
     if time < 0.0:
         raise AccordError(f"fault {text}: {seconds} s is before the start")
     if kind in SIZES:

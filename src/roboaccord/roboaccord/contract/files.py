@@ -31,6 +31,13 @@ LARGEST_TEXT = 10_000_000
 # of STL and the first line of a table. Any number from 84 to some thousand would do.
 HEAD = 512
 STL_HEAD, STL_TRIANGLE = 84, 50  # [bytes] header, and each triangle, of a binary STL file
+_TEXT_KINDS = (".csv", ".mtl", ".obj", ".yaml", ".yml")  # kinds recognised as text
+# By the first bytes of a file, in lower case: endings of its kinds, separated by blanks.
+_KINDS_BY_HEAD = {
+    b"<": ".sdf .svg .urdf .xacro .xml", b"<!doctype html": ".html", b"<html": ".html",
+    b"{": ".json .jsonl .sarif", b"[": ".json", b"gif8": ".gif", b"\x89png": ".png",
+    b"gltf": ".glb", b"ply": ".ply", b"matlab": ".mat", b"\x93numpy": ".npy", b"pk\x03\x04": ".npz",
+}  # fmt: skip
 written = set[Path]()  # absolute paths of the files that this process has written
 
 
@@ -235,15 +242,6 @@ def _is_of_kind(path: Path, kind: str, size: int) -> bool:
         return head[4:8] == b"ftyp"
     heads = (start for start, kinds in _KINDS_BY_HEAD.items() if kind in kinds.split())
     return any(map(head.startswith, heads))
-
-
-_TEXT_KINDS = (".csv", ".mtl", ".obj", ".yaml", ".yml")  # kinds recognised as text
-# By the first bytes of a file, in lower case: endings of its kinds, separated by blanks.
-_KINDS_BY_HEAD = {
-    b"<": ".sdf .svg .urdf .xacro .xml", b"<!doctype html": ".html", b"<html": ".html",
-    b"{": ".json .jsonl .sarif", b"[": ".json", b"gif8": ".gif", b"\x89png": ".png",
-    b"gltf": ".glb", b"ply": ".ply", b"matlab": ".mat", b"\x93numpy": ".npy", b"pk\x03\x04": ".npz",
-}  # fmt: skip
 
 
 def _reason(error: Exception) -> str:

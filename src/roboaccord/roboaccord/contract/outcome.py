@@ -32,11 +32,11 @@ JUDGED_SHARE = 3
 class Outcome(StrEnum):
     """The outcome of a level for an engine."""
 
-    WITHIN = auto()  # the tolerance
-    OUTSIDE = auto()
+    WITHIN = auto()  # the difference is within the tolerance
+    OUTSIDE = auto()  # it is larger
     NOT_JUDGED = auto()  # too little is known for a verdict
     EXCUSED = auto()  # outside or not judged, for a reason that the scenario states
-    DOES_NOT_APPLY = auto()
+    DOES_NOT_APPLY = auto()  # the engine or the motion has nothing that the level compares
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Reason:
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        """Return the reason in words."""
         return display.words(self)
 
     def to_json(self) -> Mapping[str, Json]:

@@ -1,28 +1,35 @@
 """What installed packages add to the core, by entry points.
 
-A package announces a function or class by an entry point in its setup.cfg, in the group
-`roboaccord.GROUP`. The core finds it by group and name, and knows no package by name: `entries` and
-`added` list entry points, `load` imports the object of one. packages.yaml lists those of all
-packages of the repository, installed or not, so that `lacking` can name the package that must be
-installed for one (test_plugins compares it with the setup.cfg files). Names of groups, and the
-forms below, must stay, because packages of others use them.
+A package announces a function or class by an entry point `NAME = module:object` in its setup.cfg,
+in the group `roboaccord.GROUP`. The core finds it by group and name, and knows no package by name:
+`entries` and `added` list entry points, `load` imports the object of one. packages.yaml lists those
+of all packages of the repository, installed or not, so that `lacking` can name the package that
+must be installed for one (test_plugins compares it with the setup.cfg files).
 
-An entry point that belongs to a robot or a command has its name in front, `OWNER.NAME`:
+The groups, with the names of their entry points and what the object is. One that belongs to a robot
+or a command has its name in front, `OWNER.NAME`. Groups and forms must stay, because packages of
+others use them.
 
-    commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
-                 COMMAND.MODE, ROBOT.COMMAND.MODE = module:object, an `AddedMode` of a command
-    controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot;
-                 roboaccord.NAME, of robots that are files
-    scenarios    PACKAGE = package, which ships scenarios/PACKAGE/*.yaml for the robots of PACKAGE;
-                 in packages.yaml PACKAGE.SCENARIO, each of them
-    functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE, an
-                 `AddedMode` of a function; show.CLASS and plot.CLASS, of results of the package:
-                 what is printed, and a flat figure as Plotly has them; check.ROBOT, of conformance
-    storages     KIND = module:class, a `bag.records.McapScan` that reads a storage of rosbag2: by
-                 the ending, db3, or packed, of an MCAP file in zstd
-    twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
-    displays     NAME = module:function, which makes a `cli.run.RunDisplay` of setup and speed, to
-                 show a run by `accord run --view`; NAME.node, the node of launches by `view:=`
+    commands     NAME              function of a command of `accord`
+                 ROBOT.NAME        function of a command of `accord ROBOT`
+                 COMMAND.MODE      `modes.AddedMode` of a command; ROBOT.COMMAND.MODE of a robot's
+    controllers  ROBOT.NAME        class of a controller, planner or diagnosis of a robot;
+                                   roboaccord.NAME for all robots that are files
+    scenarios    PACKAGE           package that ships scenarios/PACKAGE/*.yaml for PACKAGE's robots;
+                                   packages.yaml lists each of these files as PACKAGE.SCENARIO
+    functions    NAME              function that `import roboaccord as ra` offers as `ra.NAME`
+                 FUNCTION.MODE     `modes.AddedMode` of such a function
+                 show.CLASS        function that returns what is printed of a result of a class
+                 plot.CLASS        function that returns its figure for pages (Plotly)
+                 check.ROBOT       (this very name) function that the conformance test of every
+                                   robot calls; it returns the problems of its files for Gazebo
+    storages     db3, packed       class like `bag.records.McapScan` that reads a bag's file which
+                                   ends in .db3, or is an MCAP file compressed by zstd
+    twins        ENGINE            function that returns an engine which only runs elsewhere, as it
+                                   was in a recorded run
+    displays     NAME              function of setup and speed that makes the `cli.run.RunDisplay`
+                                   of `accord run --view`
+                 NAME.node         ROS node that does the same for launches, by `view:=`
 """
 
 from __future__ import annotations
@@ -51,8 +58,8 @@ def entries(group: str) -> Mapping[str, EntryPoint]:
 
 def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
     """Return the entry points `OWNER.NAME` of an owner, a robot or a command, by NAME."""
-    start, by_name = f"{owner}.", entries(group)
-    return {n.removeprefix(start): entry for n, entry in by_name.items() if n.startswith(start)}
+    start = f"{owner}."
+    return {n.removeprefix(start): e for n, e in entries(group).items() if n.startswith(start)}
 
 
 def load(group: str, name: str, what: str = "") -> Any:
@@ -84,10 +91,10 @@ def lacking(group: str, name: str, what: str = "") -> str:
     """
     if name in entries(group):
         return ""
-    packages = [key for key, groups in _index().items() if name in groups.get(group, ())]
-    if not packages:
+    owners = (key for key, groups in _index().items() if name in groups.get(group, ()))
+    package = next(owners, "")
+    if not package:
         return ""
-    package = packages[0]
     distribution = package if package.startswith(PREFIX) else f"{PREFIX}_{package}"
     where = f"the distribution {distribution.replace('_', '-')}, not installed"
     return f"{what or name} is in {where}: src/{package} of the repository"

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
 
-# Metadata of a field:
+# Metadata of a field of a result, as in `field(metadata=IF_ANY)`.
 IF_ANY = {"if_any": True}  # left out of the JSON where it is None
 LEFT_OUT = {"left_out": True}  # never part of the JSON
-# A dataclass whose keys are put among the keys of its owner, and so printed.
+# A dataclass whose fields appear, in the JSON and when printed, as fields of the result itself.
 INLINE = {"inline": True}
-BESIDE = {"beside": True}  # a dataclass whose quantities are printed among those of its owner
+BESIDE = {"beside": True}  # the same when printed, but a mapping of its own in the JSON
 
 
 @dataclass(frozen=True)

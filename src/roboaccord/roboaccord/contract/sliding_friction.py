@@ -45,7 +45,7 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
 # [m^2/s^2] Addend that avoids 0 / 0 at rest without slip speed; below any squared slip speed.
-TINY = 1e-30
+REST_ADDEND = 1e-30
 CFM = 1e-5  # fraction of the diagonal that DART's contact solver adds (DART_CFM in its source)
 
 
@@ -217,7 +217,7 @@ def pyramid_force(v_along, v_across, mu_along, mu_across, load, slip_speed):
 
     Arguments are those of `ellipse_force`.
     """
-    eps_squared = slip_speed * slip_speed + TINY
+    eps_squared = slip_speed * slip_speed + REST_ADDEND
     f_along = -mu_along * load * v_along / np.sqrt(v_along * v_along + eps_squared)
     return f_along, -mu_across * load * v_across / np.sqrt(v_across * v_across + eps_squared)
 

@@ -23,9 +23,10 @@ from roboaccord.contract.results import Quantity
 from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
-# Defaults, which are shared and therefore read-only: position [m], quaternion of no rotation, twist
-# [m/s, rad/s].
-ORIGIN, IDENTITY, NO_TWIST = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(6)
+# Defaults, which are shared and therefore read-only.
+ORIGIN = np.zeros(3)  # [m]
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])  # quaternion x y z w of no rotation
+NO_TWIST = np.zeros(6)  # [m/s, rad/s]
 for _array in (ORIGIN, IDENTITY, NO_TWIST):
     _array.setflags(write=False)
 STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")  # hashed, in this order
@@ -72,7 +73,8 @@ class RobotState:
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (such as a magnet) by name.
-        encoders: (index of the joint, angle, rate) that each failed encoder reports.
+        encoders: (index of the joint, angle [rad], rate [rad/s]) that each failed encoder reports;
+            `q` and `qd` are the true values.
     """
 
     time: float
@@ -86,7 +88,8 @@ class RobotState:
     encoders: tuple[tuple[int, float, float], ...] = ()
 
     def __post_init__(self) -> None:
-        # Runs at every tick. The fast path: arrays that own their memory are frozen in place.
+        """Make the state read-only, which runs at every tick and must be fast."""
+        # The fast path: arrays that own their memory are frozen in place.
         for array in (self.q, self.qd, self.effort, self.position, self.orientation, self.twist):
             owner = array.base
             if owner is None:
@@ -98,7 +101,10 @@ class RobotState:
             object.__setattr__(self, "switches", MappingProxyType(dict(self.switches)))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # By the constructor: a mapping proxy cannot be pickled, and arrays come back writable.
+        """Return how a copy in another process is made: by the constructor.
+
+        A mapping proxy cannot be pickled, and arrays come back writable.
+        """
         arrays = (getattr(self, name) for name in STATE_ARRAYS)
         return RobotState, (self.time, *arrays, dict(self.switches), self.encoders)
 
@@ -158,14 +164,13 @@ class Command:
 
     def copy(self) -> Command:
         """Return a copy, which does not change when the controller changes its arrays."""
-        switches, wrench, twist = self.switches, self.wrench, self.twist
         return Command(
-            np.array(self.effort),
-            dict(switches) if switches else NO_SWITCHES,
-            None if wrench is None else np.array(wrench),
-            None if twist is None else np.array(twist),
-            None if self.findings is None else tuple(self.findings),
-            self.in_force,
+            effort=np.array(self.effort),
+            switches=dict(self.switches) if self.switches else NO_SWITCHES,
+            wrench=None if self.wrench is None else np.array(self.wrench),
+            twist=None if self.twist is None else np.array(self.twist),
+            findings=None if self.findings is None else tuple(self.findings),
+            in_force=self.in_force,
         )
 
 

@@ -24,15 +24,9 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.checks import divergence
 from roboaccord.contract.results import Drawn, Quantity
-from roboaccord.contract.state import (
-    NO_SWITCHES,
-    STATE_ARRAYS,
-    Array,
-    Command,
-    RobotState,
-    freeze_fields,
-)
+from roboaccord.contract.state import NO_SWITCHES, STATE_ARRAYS, Command, RobotState, freeze_fields
 from roboaccord.contract.state import Event as Event
+from roboaccord.numerics.arrays import Array
 
 NO_WRENCH = np.zeros(6)  # [N, N m]; no force and no moment on the base
 NANO = 1e-9  # [s] resolution of the times of samples, which are rounded to it
@@ -82,6 +76,7 @@ class Trajectory(Drawn):
             states.setflags(write=False)
 
     def __len__(self) -> int:
+        """Return the number of samples."""
         return len(self.time)
 
     @classmethod
@@ -109,11 +104,9 @@ class Trajectory(Drawn):
         if commands:
             commanded = np.array([states[0].effort, *(c.effort for c in commands)])
             # A command without a switch leaves it as it is.
+            answers = [*zip(states[1:], commands)]  # each state after a command, and the command
             for name, is_on in switches.items():
-                later = (
-                    command.switches.get(name, state.switches[name])
-                    for state, command in zip(states[1:], commands)
-                )
+                later = [c.switches.get(name, s.switches[name]) for s, c in answers]
                 wished[name] = np.array([is_on, *later])
         return cls(
             tuple(joints),

@@ -7,10 +7,11 @@
 3. Whole trajectories at physics steps dt, dt/2, dt/4: agreement is shown by convergence.
 
 run.py runs a whole check, recorded.py that of a bag, step_check.py that of a live run. levels/ has
-a file for each level (interface in level.py), measures/ what the larger ones measure, causes/ the
-search for the error that explains a difference, report.py the result. Levels share runs.py (at each
-physics step), ticks.py and special_ticks.py (control periods), columns.py (numbers of a state),
-restart.py and extrapolation.py (smaller steps), and level_context.py (what other levels found).
+a file for each level (interface in level.py, what it is given in check_case.py), measures/ what the
+larger ones measure, causes/ the search for the error that explains a difference, report.py the
+result. Levels share runs.py (at each physics step), ticks.py and special_ticks.py (control
+periods), columns.py (numbers of a state), restart.py and extrapolation.py (smaller steps), and
+level_context.py (what other levels found).
 
 Thresholds marked as tunable may be changed after `make sound` and `make planted`. Names in
 `__init__.pyi`, all that other packages may import, and keys of `--json` and summary.json stay.

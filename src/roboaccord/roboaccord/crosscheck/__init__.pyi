@@ -1,9 +1,9 @@
 from .cause import CauseFinder as CauseFinder
 from .cause import Suspect as Suspect
+from .check_case import CheckCase as CheckCase
 from .companion import Companion as Companion
 from .level import Entry as Entry
 from .level import Level as Level
-from .motion import CheckCase as CheckCase
 from .recorded import check_bag as check_bag
 from .report import Report as Report
 from .run import run_crosscheck as run_crosscheck

@@ -75,7 +75,8 @@ class CauseFinder:
         self._states = deque[RobotState](maxlen=STORED_PERIODS + 1)
         self._events = deque[Event]()
         self._count = 0  # control periods so far
-        self._is_ok, self._since = True, 0.0  # the last verdict, and when it turned to outside [s]
+        self._is_ok = True  # whether the last verdict was not `fail`
+        self._since = 0.0  # when it turned to outside [s]
         self._has_external = False  # whether a wrench or a twist was commanded
         self._thread = ThreadPoolExecutor(1)  # in which the search runs
         self._search: Future[Suspect] | None = None

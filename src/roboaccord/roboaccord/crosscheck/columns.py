@@ -16,7 +16,9 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import Index
 from roboaccord.numerics.rotations import quaternion_product, quaternion_vector
 
+# Groups of the base, with three columns each.
 BASE = ("position", "orientation", "linear velocity", "angular velocity")
+BASE_COLUMNS = 12  # of these groups
 
 
 def state_difference(one: RobotState | Trajectory, other: RobotState | Trajectory) -> Array:
@@ -30,7 +32,7 @@ def state_difference(one: RobotState | Trajectory, other: RobotState | Trajector
     Returns:
         (2 n + 12,), or (k, 2 n + 12) for runs.
     """
-    inverse = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
+    inverse = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])  # of a unit quaternion x, y, z, w
     rotation = quaternion_vector(quaternion_product(other.orientation.T, inverse.T).T)
     shift, twist = other.position - one.position, other.twist - one.twist
     return np.concatenate([other.q - one.q, other.qd - one.qd, shift, rotation, twist], axis=-1)
@@ -60,7 +62,7 @@ def column_names(joints: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def largest_by_group(sizes: Array) -> Array:
     """Return the largest value of each group (..., 6), of sizes by column (..., 2 n + 12)."""
-    groups = column_groups((sizes.shape[-1] - 12) // 2)
+    groups = column_groups((sizes.shape[-1] - BASE_COLUMNS) // 2)
     return np.stack([sizes[..., g].max(axis=-1, initial=0.0) for g in groups], axis=-1)
 
 
@@ -71,5 +73,5 @@ def scales_of_groups(run: Trajectory) -> Array:
 
 def to_columns(values: Array, count: int) -> Array:
     """Return values of the six groups (6,), repeated for each of `count` columns (2 n + 12,)."""
-    n = (count - 12) // 2
+    n = (count - BASE_COLUMNS) // 2
     return np.repeat(values, [n, n, 3, 3, 3, 3])

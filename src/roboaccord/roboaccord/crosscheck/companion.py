@@ -5,8 +5,8 @@ Two copies of the reference, each with its own controller, start from states tha
 [Lighthill 1986, "The recently recognized failure of predictability in Newtonian dynamics"]: both
 are then reset to the state of the simulation. A regular motion never needs a reset.
 
-COMPARE_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and START_CHANGE (runs.py) are stated in
-docs/ros.md: change both. test_companion (snake) tests the resets.
+COMPARE_PERIOD and OPACITIES may be tuned. HORIZON (noise.py) and START_CHANGE (runs.py) are stated
+in docs/ros.md: change both. test_companion (snake) tests the resets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from roboaccord.simulators.base import Simulator
 
 # Simulated time between comparisons of the copies [s]: a frame of a viewer.
 COMPARE_PERIOD = 0.02
-LEVELS = 5  # number of different opacities: an eye distinguishes steps of a fifth
+OPACITIES = 5  # number of different opacities: an eye distinguishes steps of a fifth
 
 
 class Companion:
@@ -55,10 +55,12 @@ class Companion:
         self._tree, self._joints, self._inputs = setup.tree, setup.joints, inputs
         self._period = setup.scenario.control_period
         self._ticks_between = max(round(COMPARE_PERIOD / self._period), 1)
+        # Each copy of the reference has its own controller.
         self._controllers = [make_controller(setup, controller) for _ in range(2)]
-        for copy in self._controllers:
-            reset_controller(copy, setup.scenario.seed)
-        self.apart, self.anew = 0.0, 0
+        for one in self._controllers:
+            reset_controller(one, setup.scenario.seed)
+        self.apart = 0.0
+        self.anew = 0
         self._ticks_since_comparison = 0
         self.simulated = simulated
         self._simulators, self._states = self._copies(setup.initial)
@@ -71,8 +73,9 @@ class Companion:
     @property
     def opacity(self) -> float:
         """Opacity at which the reference is shown: full after a reset, low near the horizon."""
+        # Share of the horizon that is used up: distances grow exponentially.
         used = math.log(max(self.apart / START_CHANGE, 1.0)) / math.log(HORIZON / START_CHANGE)
-        return OPACITY * (1.0 - min(int(LEVELS * used), LEVELS - 1) / LEVELS)
+        return OPACITY * (1.0 - min(int(OPACITIES * used), OPACITIES - 1) / OPACITIES)
 
     def advance(self, state: RobotState) -> bool:
         """Advance to the time of a state of the simulation; return whether that was a reset."""
@@ -85,7 +88,8 @@ class Companion:
         if self.apart < HORIZON:
             return False
         self._simulators, self._states = self._copies(state)
-        self.apart, self.anew = 0.0, self.anew + 1
+        self.apart = 0.0
+        self.anew += 1
         return True
 
     def _copies(self, state: RobotState) -> tuple[list[Simulator], list[RobotState]]:

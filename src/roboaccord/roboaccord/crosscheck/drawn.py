@@ -24,8 +24,8 @@ def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]
     n = len(setup.joints)
     motion = setup.base.draw(setup.initial, rng)
     # Not at the limits, where stops act; a joint that turns freely is drawn within one turn.
-    ends = 0.95 * np.maximum(lower, -np.pi), 0.95 * np.minimum(upper, np.pi)
-    q, qd = rng.uniform(*ends), rng.normal(size=n)
+    lowest, highest = 0.95 * np.maximum(lower, -np.pi), 0.95 * np.minimum(upper, np.pi)
+    q, qd = rng.uniform(lowest, highest), rng.normal(size=n)
     state = RobotState(0.0, q, qd, np.zeros(n), *motion)
     return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
 

@@ -1,9 +1,10 @@
 """Engines of a cross-check: made from names or specifications, or left out with a reason.
 
 run.py calls `make_engines` for the simulators of a check. An engine that refuses the scenario is
-left out if the caller agrees. So is an engine with expert settings if its plain engine has the same
-settings in this scenario. `check_names` refuses tolerances and excuses of engines and levels that
-do not exist; messages name the key.
+left out if the caller agrees. An engine may be asked for with expert settings, as "mujoco (expert)"
+(contract/profiles.py); its plain engine is the same without them. It is left out if the plain
+engine has the same settings in this scenario. `check_names` refuses tolerances and excuses of
+engines and levels that do not exist; messages name the key.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ def make_engines(
             if refused is None or engine_spec.changes:
                 raise
             refused(name, error)
+    # Engines with expert settings, by name, and the plain engine that is the same here.
     same = {name: s.plain for name, s in specs.items() if has_same_settings(others, specs, s)}
     for name in same:
         del others[name], specs[name]
@@ -119,15 +121,16 @@ def has_same_settings(
         others, specs: simulators and specifications of the engines by name.
         expert: specification with expert settings.
     """
-    usual = specs.get(expert.plain)
-    if usual is None or usual.changes != expert.changes:
+    plain = specs.get(expert.plain)
+    if plain is None or plain.changes != expert.changes:
         return False
 
-    def settings(engine: EngineSpec) -> list[object]:
+    def settings_of(engine: EngineSpec) -> list[object]:
+        """Return the settings that each part of the engine's simulator is given."""
         parts = engine_parts(others[engine.name])
-        return [read_settings(part.intended.options, usual.name, usual.settings) for part in parts]
+        return [read_settings(part.intended.options, plain.name, plain.settings) for part in parts]
 
-    return settings(usual) == settings(expert)
+    return settings_of(plain) == settings_of(expert)
 
 
 def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:

@@ -1,8 +1,10 @@
 """Extrapolation of errors to a physics step of 0, and the bound on the remainder there.
 
-Levels that run an engine at several physics steps ask: does the error vanish with the step? With
-runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give an
-estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
+Levels that run an engine at several physics steps ask: does the error vanish with the step? In goes
+the error at each step, out comes a `Remainder`: the error at a step of 0, and a bound on it.
+
+With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give
+an estimate of x_0 up to the next order [Richardson 1911]. Three runs give two estimates, whose
 difference is more than twice the error of the finer one: it bounds what time stepping explains. The
 remainder is the finer estimate of the error, and must be within that bound.
 
@@ -71,8 +73,8 @@ def few_steps() -> Reason:
     return because(Code.FEW_STEPS, steps=STEPS)
 
 
-def coarse(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
-    """Return a finding that is not judged, since physics steps are too large to decide.
+def coarse_steps(step: float, *reasons: Reason, smaller: bool = True) -> Finding:
+    """Return a finding of `not judged`: the physics steps are too large to decide.
 
     Args:
         step: the smallest physics step [s].
@@ -92,7 +94,7 @@ def extrapolate(coarser: Array, finer: Array, order: int) -> Array:
 
 
 def estimates(errors: Sequence[Array], order: int) -> tuple[Array, Array]:
-    """Return the estimates from the first two and the last two of three errors."""
+    """Return the estimates at a step of 0: from the first two and the last two of three errors."""
     large, half, small = errors[-STEPS:]
     return extrapolate(large, half, order), extrapolate(half, small, order)
 
@@ -108,11 +110,14 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
         order: of the scheme.
         floor: errors that are not due to time stepping (k, c).
     """
+    # Running maxima of the remainder, of the difference of both estimates, and of the change from
+    # the largest step to its half, extrapolated to a step of 0.
     coarser, finer = estimates(errors, order)
     large, half, _ = errors[-STEPS:]
     remainders = np.maximum.accumulate(np.abs(finer), axis=0)
     spread = np.maximum.accumulate(np.abs(finer - coarser), axis=0)
     changes = np.maximum.accumulate(np.abs(half - large), axis=0) / (2.0**order - 1.0)
+    # Index of the sample up to which the bound of each sample looks ahead (k,).
     count = len(spread)
     later = np.minimum(np.arange(count) + max(1, round(LOOKAHEAD_SHARE * count)), count - 1)
     largest, ratios = _largest_excess(remainders, spread[later], changes[later], floor)
@@ -163,8 +168,9 @@ def _largest_excess(
     by_share = SAFETY * next_order[:, None] * changes + floor
     certain = (next_order[:, None] <= ASYMPTOTIC_SHARE) & (remainders > np.maximum(bound, by_share))
     # The largest ratio of remainder to bound, of certain excesses if there are any.
-    ratio = remainders / np.maximum(bound, np.finfo(float).tiny)
-    ratios = np.where(certain, ratio, 0.0) if certain.any() else ratio
+    ratios = remainders / np.maximum(bound, np.finfo(float).tiny)
+    if certain.any():
+        ratios = np.where(certain, ratios, 0.0)
     sample, coordinate = map(int, np.unravel_index(first_largest(ratios), ratios.shape))
     size = float(remainders[sample, coordinate])
     allowed = float(bound[sample, coordinate])

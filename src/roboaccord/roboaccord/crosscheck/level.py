@@ -22,11 +22,12 @@ from roboaccord.contract.outcome import Finding
 from roboaccord.contract.results import Json, to_json
 
 if TYPE_CHECKING:  # they import loop, bags and scenarios, which levels of files do not need
-    from roboaccord.crosscheck.motion import CheckCase
+    from roboaccord.crosscheck.check_case import CheckCase
     from roboaccord.scenario.scenario import Tolerances
 
 # Largest number of names in a cell of a table: six of 12 characters fill a terminal of 80 columns.
 LISTED = 6
+# Types by which a level is generic.
 K = TypeVar("K")  # type of the case: what is measured
 C = TypeVar("C")  # type of the check: the measurement
 
@@ -50,8 +51,8 @@ class Entry:
         return to_json(self.value)
 
 
+# The figures of a check, by heading.
 Rows = Mapping[str, Entry]
-"""The figures of a check, by heading."""
 
 
 def listed(names: Sequence[str]) -> Entry:

@@ -5,7 +5,8 @@ another level has already explained the errors. Three facts matter: the efforts 
 commanded (level `drive`), the engine's model is as described (level `acceleration`), and every
 control period, or tick, is as in the engine's twin (level `scheme`). The twin is a simulation of
 our equations of motion with the engine's own integration scheme; an engine that equals its twin
-differs from the reference by time stepping alone. FEWEST may be tuned.
+differs from the reference by time stepping alone. A motion level keeps the `LevelContext` of its
+measurement, and passes its finding through `judge_by_twin`. MIN_EVENT_TICKS may be tuned.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, is_twin
-from roboaccord.crosscheck.motion import CheckCase
 
 # Fewest ticks with an event that are judged: of 5, a median rests on at least three.
-FEWEST = 5
+MIN_EVENT_TICKS = 5
 
 
 class LevelContext(NamedTuple):
@@ -63,10 +64,12 @@ def judge_by_twin(finding: Finding, check: SchemeCheck) -> Finding:
         finding: by the motion alone.
         check: of level `scheme`.
     """
-    events = check.others  # limit of the errors of ticks with an event, at small physics steps
+    # Ticks with an event first. `excess` is their error that does not vanish with the physics
+    # step, over what time stepping explains (median of `count` ticks).
+    events = check.others
     if events and events.excess > 1.0:
         why = because(Code.EVENT_TICKS, **vars(events))
-        if events.count < FEWEST:
+        if events.count < MIN_EVENT_TICKS:
             return Finding.not_judged(why)
         coordinate = {"quantity": events.quantity, "where": events.where}
         return Finding.outside(why, **coordinate, size=events.excess)
@@ -74,7 +77,7 @@ def judge_by_twin(finding: Finding, check: SchemeCheck) -> Finding:
     undecided = finding.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
     if not undecided or Code.FEW_STEPS in finding.codes:
         return finding
-    # Every compared tick is the twin's: what remains are ticks that the twin cannot step.
+    # Every compared tick is the twin's; `left_out` ticks have an event, which no twin simulates.
     if check.left_out and not events:
         return Finding.not_judged(because(Code.THE_TWIN_BUT_UNRESOLVED, of=list(finding.reasons)))
     if events and events.count:

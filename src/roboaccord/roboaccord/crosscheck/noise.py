@@ -56,34 +56,34 @@ def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise
     noise_by_name = {}
     for name in names:
         job = Job(name, runs.steps[0])
-        variants = [Job(name, runs.steps[0], **{flag: True}) for flag in NOISE_FLAGS]
-        centres = (runs.centres(tree, variant) for variant in (job, *variants))
-        noise_by_name[name] = measure_noise(runs.by_job[job].time, *centres)
+        variants = (Job(name, runs.steps[0], **{flag: True}) for flag in NOISE_FLAGS)
+        centres = [runs.centres(tree, variant) for variant in (job, *variants)]
+        noise_by_name[name] = measure_noise(runs.by_job[job].time, centres)
     return noise_by_name
 
 
-def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged: Array) -> Noise:
-    """Return the noise of a run by links' centres (k, links, 3) [m].
+def measure_noise(time: Array, centres: Sequence[Array]) -> Noise:
+    """Return the noise of a run, by its distance from runs that differ from it by little.
 
     Args:
         time: of the samples (k,) [s].
-        centres: of the run.
-        again: of its repetition.
-        bit, nudged: of runs from a start that is changed by the last bit, and by START_CHANGE.
+        centres: of links (k, links, 3) [m], in the run, in its repetition, and in runs from a start
+            that is changed by the last bit, and by START_CHANGE.
     """
-    by_repeating, by_bit, distances = (
-        np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
+    # Largest distance up to each time (k,) [m], of each other run.
+    by_repeating, by_bit, by_nudge = (
+        np.maximum.accumulate(largest_distance(other - centres[0])) for other in centres[1:]
     )
     noise = np.maximum(by_repeating, by_bit)
-    horizon, end = _horizon(noise), _horizon(distances)
-    last = len(distances) - 1 if end is None else end
+    horizon, end = _horizon(noise), _horizon(by_nudge)
+    last = len(by_nudge) - 1 if end is None else end
     elapsed = float(time[last] - time[0])
     # The start is changed by START_CHANGE [rad] on a lever of 1 mm at least.
-    start = max(distances[0], START_CHANGE * HORIZON)
-    diverges = elapsed > 0.0 and distances[last] >= start
+    start = max(by_nudge[0], START_CHANGE * HORIZON)
+    diverges = elapsed > 0.0 and by_nudge[last] >= start
     return Noise(
         floor=float(noise[-1]),
-        rate=float(np.log(distances[last] / start) / elapsed) if diverges else None,
+        rate=float(np.log(by_nudge[last] / start) / elapsed) if diverges else None,
         horizon=None if horizon is None else float(time[horizon]),
     )
 

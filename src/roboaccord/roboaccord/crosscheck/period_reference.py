@@ -2,28 +2,30 @@
 
 The reference is the analytical model, and the twin simulates its equations under the engine's
 integration scheme. Both start from the recorded state and simulate the period under its command;
-step_check.py sums up the errors. One run has one physics step, so no order of convergence shows
-what time stepping explains. It follows from the reference instead, in the states of the run. Let a
-and b be the accelerations before and after a
-control period, under the same command. At the physics step h the forward Euler scheme has an error
-of -(b - a) h / 2 in the rates, the backward one the opposite, to first order; a scheme that treats
-some forces one way and some the other lies between [Hairer, Norsett and Wanner 1993, II.1]. Where
-the engine has a twin, the twin makes the error of the scheme itself, and the difference from it is
-judged.
+step_check.py sums up the errors.
 
-FINER and MAGNET_YIELD may be tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
+One run has one physics step, so no order of convergence shows what time stepping explains. It
+follows from the reference instead, in the states of the run. Let a and b be the accelerations
+before and after a control period, under the same command. At the physics step h the forward Euler
+scheme has an error of -(b - a) h / 2 in the rates, the backward one the opposite, to first order; a
+scheme that treats some forces one way and some the other lies between [Hairer, Norsett and Wanner
+1993, II.1]. Where the engine has a twin, the twin makes the error of the scheme itself, and the
+difference from it is judged.
+
+STEP_RATIO and MAGNET_YIELD may be tuned; test_recorded (snake) has verdicts of sound and of wrong
+runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
+from roboaccord.crosscheck.period_errors import PeriodErrors, RateErrors
 from roboaccord.crosscheck.twin_ticks import GAZEBO, TwinTicks, contacts_of, twin_engine
 from roboaccord.engines import REFERENCE, engine_names
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -37,44 +39,11 @@ from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 SOMETHING_TOUCHES = "something touches, and only the contact solver knows the forces"
 # Ratio of the physics step to that over which accelerations are differences: the error of such a
 # difference, of first order, is then an eighth of what it estimates.
-FINER = 8
+STEP_RATIO = 8
 # Share of the friction force by which a corner of a friction pyramid exceeds its cone.
 PYRAMID = np.sqrt(2.0) - 1.0
 # Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.4 of it was measured.
 MAGNET_YIELD = 0.01
-_UNEXPLAINED, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)  # rows of PeriodErrors.parts
-
-
-class PeriodErrors(NamedTuple):
-    """Comparison of one control period, in m = n + 3 rates: of n joints and of the base's turning.
-
-    Args:
-        before, after, command: recorded states, and the command between them.
-        error: of the reference's rates (m,) [rad/s].
-        parts: rows of rates (5, m) [rad/s]: error less the twin's, where that is known; change in
-            the reference; change in the run; error of Euler's step; effect of friction.
-        position: error of the joints (n,) [rad or m].
-        from_twin: difference from the twin, in the columns of columns.py (2 n + 12,); None where it
-            is not known.
-    """
-
-    before: RobotState
-    after: RobotState
-    command: Command
-    error: Array
-    parts: Array
-    position: Array
-    from_twin: Array | None
-
-    @property
-    def unexplained(self) -> Array:
-        """Error less what the twin and Euler's step explain (m,)."""
-        return np.asarray(self.parts[_UNEXPLAINED] - self.parts[_EULER])
-
-    @property
-    def squares(self) -> Array:
-        """Squares of the error less the twin's, of Euler's step and of friction (3, m)."""
-        return np.asarray(np.square(self.parts[[_UNEXPLAINED, _EULER, _FRICTION]]))
 
 
 class PeriodReference:
@@ -99,15 +68,16 @@ class PeriodReference:
         self.setup = setup
         self._period = setup.scenario.control_period
         # The reference, and the same at a small step, which shows accelerations; not needed for an
-        # engine without an error of Euler's step, nor for a robot that moves without forces.
+        # engine without an error of Euler's step, nor for a robot that moves without forces, which
+        # has no acceleration at the start.
         self._reference = make_simulator(setup)
-        rest = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
-        exact = engine == REFERENCE or "(rk4)" in version or self.has_contacts
-        self._small_step = setup.scenario.physics_step / FINER
-        self._fine = None if exact or rest is None else self._make_fine()
+        initial = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
+        has_no_euler_error = engine == REFERENCE or "(rk4)" in version or self.has_contacts
+        self._small_step = setup.scenario.physics_step / STEP_RATIO
+        self._fine = None if has_no_euler_error or initial is None else self._make_fine()
         self.twin = self._make_twin()
         has_friction = setup.force_law is not None or setup.contact is not None
-        slides = engine == GAZEBO and has_friction and not self.has_contacts and rest is not None
+        slides = engine == GAZEBO and has_friction and not self.has_contacts and initial is not None
         self.pyramid = PYRAMID if slides else 0.0
 
     def _make_fine(self) -> Simulator:
@@ -145,8 +115,9 @@ class PeriodReference:
         start = self._reference.reset(before)
         predicted = self._reference.step(command, self._period)
         events = [*self._reference.take_events()]
-        old, new, recorded = rates(before), rates(predicted), rates(after)
-        unexplained, euler, friction = new - recorded, np.zeros_like(new), np.zeros_like(new)
+        change, recorded_change = rates(predicted) - rates(before), rates(after) - rates(before)
+        error = beyond_twin = rates(predicted) - rates(after)
+        euler = friction = np.zeros_like(error)
         # The error that remains is the difference from the twin. Without one it is that from the
         # reference, of which the error of Euler's step, (b - a) h / 2, may explain some.
         from_twin = None
@@ -154,26 +125,26 @@ class PeriodReference:
             from_twin = self.twin.difference(before, after, command)
         if from_twin is not None and not self.has_contacts:
             n = len(self.setup.joints)
-            unexplained = np.concatenate([from_twin[n : 2 * n], from_twin[-3:]])
+            # Columns of columns.py: joint rates after n joint positions, base's rates at the end.
+            beyond_twin = np.concatenate([from_twin[n : 2 * n], from_twin[-3:]])
         elif self._fine is not None:
             ends = (start, predicted)
             a, b = (self._acceleration(self._fine, state, command, events) for state in ends)
             euler = 0.5 * self.setup.scenario.physics_step * (b - a)
         # Effect of friction: change of the rates, less that without contact and friction.
         if from_twin is None and self.pyramid and self._touches():
-            friction = new - old - self._period * self._unhindered(before, command.effort)
-        parts = np.array([unexplained, new - old, recorded - old, euler, friction])
+            friction = change - self._period * self._free_acceleration(before, command.effort)
+        errors = RateErrors(error, beyond_twin, change, recorded_change, euler, friction)
         position = predicted.q - after.q
-        errors = PeriodErrors(before, after, command, new - recorded, parts, position, from_twin)
-        return errors, events
+        return PeriodErrors(before, after, command, errors, position, from_twin), events
 
     def yields_at_rest(self, errors: PeriodErrors) -> bool:
         """Return whether magnets hold the reference at rest where Gazebo's yield a little."""
         if self._engine != GAZEBO or not errors.after.switches:
             return False
         effort = np.abs(errors.command.effort).max(initial=0.0)
-        rest = not (rates(errors.before) + errors.parts[_CHANGE]).any()
-        return rest and bool(np.abs(rates(errors.after)).max() <= MAGNET_YIELD * effort)
+        is_at_rest = not (rates(errors.before) + errors.rates.change).any()
+        return is_at_rest and bool(np.abs(rates(errors.after)).max() <= MAGNET_YIELD * effort)
 
     def at_stop(self, *states: RobotState) -> bool:
         """Return whether a joint is at its stop in one of some states."""
@@ -211,7 +182,7 @@ class PeriodReference:
         events += fine.take_events()
         return (rates(after) - rates(start)) / self._small_step
 
-    def _unhindered(self, state: RobotState, effort: Array) -> Array:
+    def _free_acceleration(self, state: RobotState, effort: Array) -> Array:
         """Return the acceleration without contact and friction (m,) [rad/s^2]."""
         acceleration = self._reference.acceleration(state, effort)
         assert acceleration is not None

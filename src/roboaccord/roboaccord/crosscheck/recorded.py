@@ -34,17 +34,20 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
         raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
     setup, motion = setup or run.setup(), run.trajectory
     check = StepCheck(setup, run.engine, run.engine_version, transport=run.transport)
-    external = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
+    # Commanded wrenches and twists by time stamp; their record calls the six numbers `effort`.
+    wrenches = dict(zip(run.wrenches.time.tolist(), run.wrenches.effort))
+    twists = dict(zip(run.twists.time.tolist(), run.twists.effort))
     # Every control period against the reference.
-    check.note(motion.events)
+    check.note_events(motion.events)
     for i in range(len(motion) - 1):
-        before = motion.state(i)
-        wrench, twist = (by_time.get(before.time) for by_time in external)
-        check.take(before, motion.state(i + 1), wrench, twist, motion.requested(i))
-    check.settle()
+        before, after = motion.state(i), motion.state(i + 1)
+        wrench, twist = wrenches.get(before.time), twists.get(before.time)
+        check.compare(before, after, wrench, twist, motion.requested(i))
+    check.choose_delay()
     checks = check.checks()
     # And against the twin, which knows no external wrenches and twists.
-    if run.engine in engine_names() and not (any(external) or motion.divergence):
-        recorded = run.engine, run.transport, motion, checks["one_step"].delay
-        checks["scheme"] = check_twin(setup, *recorded, resolved=resolved)
+    if run.engine in engine_names() and not (wrenches or twists or motion.divergence):
+        delay = checks["one_step"].delay
+        scheme = check_twin(setup, run.engine, run.transport, motion, delay, resolved=resolved)
+        checks["scheme"] = scheme
     return report_of_run(setup, run.engine, checks, motion.divergence)

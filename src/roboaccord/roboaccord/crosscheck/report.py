@@ -13,18 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from roboaccord.contract.outcome import (
-    Code,
-    Finding,
-    Levels,
-    Outcome,
-    Reason,
-    Verdict,
-    because,
-    excuse,
-    stand_in,
-    verdict_of,
-)
+from roboaccord.contract import outcome
+from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, Reason, Verdict, because
 from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.shown import display
@@ -40,8 +30,8 @@ from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
+# Levels of a single run, from a bag or live.
 RUN_LEVELS: tuple[AnyLevel, ...] = (RecordedStepLevel(), DriveLevel(), SchemeLevel())
-"""Levels of a single run, from a bag or live."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +233,8 @@ def judge(
         findings[level.name] = replace(finding, level=level.name, engine=name)
     # A level that another one stands in for gets the outcome of that level.
     for level_name, other in substitutes.items():
-        findings[level_name] = stand_in(findings[other], level_name, *findings[level_name].reasons)
+        reasons = findings[level_name].reasons
+        findings[level_name] = outcome.stand_in(findings[other], level_name, *reasons)
     return list(findings.values())
 
 
@@ -252,7 +243,7 @@ def report_of_run(
 ) -> Report:
     """Return the report of a single run, from a bag or live; arguments are those of `judge`."""
     findings = judge(setup, engine, RUN_LEVELS, checks, divergence)
-    findings = excuse(findings, setup.scenario.crosscheck.excuse)
+    findings = outcome.excuse(findings, setup.scenario.crosscheck.excuse)
     scheme = checks.get("scheme")
     resolved = shown_of(scheme.resolution if isinstance(scheme, SchemeCheck) else [])
     return report_of(setup, RUN_LEVELS, {engine: checks}, findings, resolution={engine: resolved})
@@ -283,5 +274,5 @@ def report_of(
             checks[name] = by_engine
             rows[name] = {engine: level.rows(check) for engine, check in by_engine.items()}
     robot, scenario, engines = setup.robot.name, setup.scenario.name, list(measured)
-    verdict, by_level = verdict_of(findings), Levels.of(findings)
+    verdict, by_level = outcome.verdict_of(findings), Levels.of(findings)
     return Report(robot, scenario, verdict, by_level, checks, rows, engines, **figures)

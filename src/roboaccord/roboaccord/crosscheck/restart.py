@@ -34,7 +34,7 @@ class Restart(NamedTuple):
 def restart(simulator: Simulator, run: Trajectory, first: int, last: int) -> Restart:
     """Simulate a run again from sample `first` to sample `last`, under the recorded commands."""
     states, commands, events = [simulator.reset(run.state(first))], [], list[Event]()
-    simulator.take_losses()
+    simulator.take_losses()  # drop those of the motion before
     lost: dict[str, float] = {}
     for i in range(first, last):
         command = run.command(i)
@@ -47,15 +47,20 @@ def restart(simulator: Simulator, run: Trajectory, first: int, last: int) -> Res
 
 
 def simulators_by_step(setup: Setup, engine: EngineSpec) -> list[Simulator]:
-    """Return simulators of an engine at the physics step, a half and a quarter of it."""
+    """Return simulators of an engine at the physics step, a half and a quarter of it.
+
+    STEPS = 3 steps are needed for two estimates at a step of 0 (extrapolation.py).
+    """
     step = setup.scenario.physics_step
     return [make_simulator(setup, engine, physics_step=step / 2**i) for i in range(STEPS)]
 
 
 def why_no_restart(simulator: Simulator) -> str:
     """Return why an engine cannot start from the states of a run; "" if it can."""
+    # An engine that cannot be put in a state gives the reason itself.
     if simulator.unplaced:
         return simulator.unplaced
+    # Joints that move in the engine, but whose angles are not in the run.
     moving = {joint.name for part in engine_parts(simulator) for joint in part.tree.moving}
     recorded = {name for part in engine_parts(simulator) for name in part.joints}
     hidden = ", ".join(sorted(moving - recorded))

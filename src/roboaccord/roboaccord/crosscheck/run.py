@@ -24,13 +24,13 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse
-from roboaccord.crosscheck.causes.name import explain_findings, resolve, sampled
+from roboaccord.crosscheck.causes.findings import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.engines import Engines, check_names, make_engines, on_ground_of
 from roboaccord.crosscheck.level import AnyLevel
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.measures.convergence import floor_of
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances, sensitive
 from roboaccord.crosscheck.report import Report, judge, report_of
 from roboaccord.crosscheck.runs import NO_RUNS, QUIET, Progress, Runs, run_jobs
@@ -174,7 +174,8 @@ def conditions(
     diverged = [(engine, run.divergence) for engine, run in shown.items() if run.divergence]
     notes = [*notes, *sensitive(noise)]
     notes += [because(Code.TEXT, engine=engine, text=why) for engine, why in diverged]
-    notes += [because(Code.TEXT, text=why) for why in [chatter(setup)] if why]
+    if warning := chatter(setup):  # of servos that are unstable at the control period
+        notes.append(because(Code.TEXT, text=warning))
     return {
         "notes": [*notes, *engines.remarks],
         "judged": scenario.duration if scenario.crosscheck.statistics else scenario.judged,
@@ -246,8 +247,7 @@ def conclude(
     """
     spec = case.setup.scenario.crosscheck
     resolution = [*sampled(case), *resolve(case)]
-    findings = excuse(judge_case(case, levels), spec.excuse)
-    findings = explain_findings(case, findings)
+    findings = explain_findings(case, excuse(judge_case(case, levels), spec.excuse))
     if spec.resolution:
         findings = ask_resolution(findings, resolution, spec.resolution, case.setup, case.order)
         findings = excuse(findings, spec.excuse)

@@ -22,15 +22,16 @@ from roboaccord.crosscheck.engines import Engines
 from roboaccord.crosscheck.links import coordinates, link_centres
 from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
+from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.numerics.machine import cores
-from roboaccord.run.energy_book import LossMeter, Taken
+from roboaccord.run.energy_book import Losses, LossMeter
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-NOISE_FLAGS = ("again", "bit", "nudged")  # flags of runs that show the effect of round-off
+NOISE_FLAGS = ("repeated", "last_bit", "nudged")  # flags of runs that show the effect of round-off
 # Change of a start [rad or m]: far above round-off (1e-16), and small in any motion.
 START_CHANGE = 1e-9
 # Distance of a ratio of times from a whole number that counts as round-off (1e-16 times the ratio).
@@ -61,16 +62,16 @@ class Job:
         engine: name.
         dt: physics step [s].
         fine: whether a reference whose steps follow from a tolerance has a tighter one.
-        bit: whether the last bit of one start value is changed, which shows round-off.
-        again: whether it repeats another run, which shows whether runs are reproducible.
+        last_bit: whether the last bit of one start value is changed, which shows round-off.
+        repeated: whether it repeats another run, which shows whether runs are reproducible.
         nudged: whether one start value is changed by START_CHANGE, to show how fast they diverge.
     """
 
     engine: str
     dt: float
     fine: bool = False
-    bit: bool = False
-    again: bool = False
+    last_bit: bool = False
+    repeated: bool = False
     nudged: bool = False
 
 
@@ -82,11 +83,12 @@ class Runs:
         by_job: run of each job.
         steps: physics steps of every simulator, from the largest to the smallest [s].
         taken: energy dissipated since the start in the repeated run, by engine and channel.
+        _centres: of links, by job, as far as they were computed.
     """
 
     by_job: Mapping[Job, Trajectory]
     steps: Sequence[float]
-    taken: Mapping[str, Taken] = field(default_factory=dict)
+    taken: Mapping[str, Losses] = field(default_factory=dict)
     _centres: dict[Job, Array] = field(default_factory=dict, repr=False, compare=False)
 
     def of(self, engine: str) -> dict[float, Trajectory]:
@@ -143,7 +145,7 @@ def run_jobs(
         samples = spec.statistics.seeds * len(order) * 2  # physics steps
     else:
         # The converged reference, and the same from another start, for its round-off.
-        jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
+        jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, last_bit=bit) for bit in (False, True)]
     jobs = [job for job in jobs if job not in done_before.by_job]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": scenario.judged}
@@ -164,7 +166,7 @@ def twice_or_half(step: float, period: float) -> float:
     return 2 * step if abs(ratio - round(ratio)) < RATIO_ROUND_OFF else step / 2
 
 
-def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Taken]:
+def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory, Losses]:
     """Run one job of a scenario, given as plain data.
 
     The repetition of a run measures the dissipated energy, where the simulator can.
@@ -177,7 +179,7 @@ def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Tr
         setup = tightened(setup)
     simulator = make_simulator(setup, engine)
     meter = LossMeter(simulator)
-    if job.again and simulator.channels:
+    if job.repeated and simulator.channels:
         simulator.meter()
     trajectory = simulate(
         simulator=simulator,
@@ -186,7 +188,7 @@ def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Tr
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
-        observers=[meter] if job.again and simulator.channels else (),
+        observers=[meter] if job.repeated and simulator.channels else (),
     )
     return job, trajectory, meter.taken
 
@@ -205,18 +207,18 @@ def tightened(setup: Setup) -> Setup:
     return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": reference}}))
 
 
-def start_of(job: Job, state: RobotState, rounding: float = 2.0**-52) -> RobotState:
+def start_of(job: Job, state: RobotState, rounding: float = ROUNDING) -> RobotState:
     """Return the start of a job, in which one value may change by its last bit or START_CHANGE.
 
     The value is the first joint's angle; without joints, the height of the base. A value below 1 is
     changed by the last bit of 1: a smaller change would vanish as soon as the value has grown.
     """
-    if not (job.bit or job.nudged):
+    if not (job.last_bit or job.nudged):
         return state
-    return nudged(state, 0.0 if job.bit else START_CHANGE, rounding)
+    return nudged(state, 0.0 if job.last_bit else START_CHANGE, rounding)
 
 
-def nudged(state: RobotState, size: float = START_CHANGE, rounding: float = 2.0**-52) -> RobotState:
+def nudged(state: RobotState, size: float = START_CHANGE, rounding: float = ROUNDING) -> RobotState:
     """Return a state with one value increased.
 
     Args:
@@ -226,5 +228,6 @@ def nudged(state: RobotState, size: float = START_CHANGE, rounding: float = 2.0*
     """
     values = np.array(state.q if len(state.q) else state.position)
     index = 0 if len(state.q) else 2
-    values[index] += max(size, 2.0 ** int(np.log2(max(abs(values[index]), 1.0))) * rounding)
+    last_bit = 2.0 ** np.floor(np.log2(max(abs(values[index]), 1.0))) * rounding
+    values[index] += max(size, last_bit)
     return replace(state, q=values) if len(state.q) else replace(state, position=values)

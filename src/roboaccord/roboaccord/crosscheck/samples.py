@@ -21,6 +21,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.runs import Progress, twice_or_half
 from roboaccord.crosscheck.special_ticks import eventful_ticks, stop_ticks
+from roboaccord.numerics.newton import central_slope
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.controllers import make_controller
@@ -110,23 +111,23 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
         state = run.state(i)
         if i in probed:
             try:
-                copies = [copy.deepcopy(controller) for _ in range(4 * len(run.joints))]
+                probe = copy.deepcopy(controller)
             except (RuntimeError, TypeError):
                 return None
-            jacobian = tick_jacobian(simulator, copies, state, period)
+            jacobian = tick_jacobian(simulator, probe, state, period)
             eigenvalues.append(float(np.linalg.eigvals(jacobian).real.min()))
         controller.update(state, None)
     return float(np.median(eigenvalues))
 
 
 def tick_jacobian(
-    simulator: Simulator, copies: Sequence[Controller], state: RobotState, period: float
+    simulator: Simulator, controller: Controller, state: RobotState, period: float
 ) -> Array:
     """Return the derivatives of angles and rates at the end of a tick by those at its start.
 
     Args:
         simulator: of the reference.
-        copies: two of the controller for each of the 2 n angles and rates.
+        controller: at the start; it is copied for each evaluation.
         state: at the start.
         period: of the tick [s].
 
@@ -134,23 +135,13 @@ def tick_jacobian(
         (2 n, 2 n), by central differences.
     """
 
-    def end(start: RobotState, controller: Controller) -> Array:
+    def end_of_tick(values: Array) -> Array:
+        """Return angles and rates at the end of the tick (2 n,), from those at its start."""
+        q, qd = np.split(values, 2)
+        start = replace(state, q=q, qd=qd)
         simulator.reset(start)
-        state = simulator.step(controller.update(start, None), period)
+        end = simulator.step(copy.deepcopy(controller).update(start, None), period)
         simulator.take_events()
-        return np.concatenate([state.q, state.qd])
+        return np.concatenate([end.q, end.qd])
 
-    slopes = []
-    for index, (upper, lower) in enumerate(zip(copies[::2], copies[1::2], strict=True)):
-        above = end(changed_at(state, index, PROBE_STEP), upper)
-        below = end(changed_at(state, index, -PROBE_STEP), lower)
-        slopes.append((above - below) / (2.0 * PROBE_STEP))
-    return np.array(slopes).T
-
-
-def changed_at(state: RobotState, index: int, size: float) -> RobotState:
-    """Return a state with one number changed: `index` counts joint angles, then their rates."""
-    values = np.concatenate([state.q, state.qd])
-    values[index] += size
-    q, qd = np.split(values, 2)
-    return replace(state, q=q, qd=qd)
+    return central_slope(end_of_tick, np.concatenate([state.q, state.qd]), PROBE_STEP)

@@ -2,8 +2,8 @@
 
 In these ticks something happens within a step: an event or a switch, a contact, a joint at its
 stop, or dry friction that reverses (a kink). Levels leave them out, or judge them in another way.
-Each function here returns a mask over the k - 1 ticks of a run of k samples. RESOLVED may be tuned
-with care: it decides what counts as a kink.
+Each function here returns a mask over the k - 1 ticks of a run of k samples. RESOLVED_STEPS may be
+tuned with care: it decides what counts as a kink.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from roboaccord.simulators.stop_watch import RELEASE
 # Number of physics steps that a reversal of friction must take for a scheme to keep its order.
 # Measured on dv/dt = -3 - v / sqrt(v^2 + w^2): RK4 has the order 3.9 from 4 steps on, and 0.7 to
 # 4.9 below.
-RESOLVED = 4.0
+RESOLVED_STEPS = 4.0
 
 
 def contact_ticks(setup: Setup, engine: EngineSpec, run: Trajectory) -> Mask | None:
@@ -32,7 +32,7 @@ def contact_ticks(setup: Setup, engine: EngineSpec, run: Trajectory) -> Mask | N
     The run is repeated in the engine. If that does not simulate in this process, the reference
     starts from each recorded state instead. A tick before and after a contact counts, too.
     """
-    touched = np.zeros(len(run) + 1, dtype=bool)
+    touched = np.zeros(len(run) + 1, dtype=bool)  # by tick, with one more before and after
     if setup.contact is None:
         return touched[2:]
     simulator = make_simulator(setup, engine if engine.simulator else REFERENCE)
@@ -68,8 +68,9 @@ def kink_ticks(simulator: Simulator, run: Trajectory, step: float) -> Mask:
     """Return in which ticks dry friction reverses within few physics steps.
 
     Smoothed dry friction changes its sign over a width of rates [rad/s]. If a rate crosses 0 so
-    fast that fewer than RESOLVED physics steps fall into that width, no scheme keeps its order, and
-    the tick counts as an event. A hinge that is not a joint of the run has the rates of the base.
+    fast that fewer than RESOLVED_STEPS physics steps fall into that width, no scheme keeps its
+    order, and the tick counts as an event. A hinge that is not a joint of the run has the rates of
+    the base.
 
     Args:
         simulator: with the friction of its models.
@@ -90,7 +91,7 @@ def kink_ticks(simulator: Simulator, run: Trajectory, step: float) -> Mask:
             is_recorded = joint in run.joints
             rates = run.qd[:, [run.joints.index(joint)]] if is_recorded else run.twist[:, 3:]
             low, high = np.minimum(rates[:-1], rates[1:]), np.maximum(rates[:-1], rates[1:])
-            is_fast = (high - low) * share_of_tick[:, None] > width / RESOLVED
+            is_fast = (high - low) * share_of_tick[:, None] > width / RESOLVED_STEPS
             mask |= ((low <= 0.0) & (high >= 0.0) & is_fast).any(axis=1)
     return mask
 

@@ -2,10 +2,10 @@
 
 Each control period is compared with the reference (the analytical model) and the engine's twin
 (our equations under its integration scheme) in period_reference.py, and its efforts with the
-commanded ones (level `drive`); sums of the errors are judged by `judge_rates` of
-levels/one_step.py. recorded.py and the live node both use `StepCheck`, so that they give the same
-verdict. In Gazebo commands act late by an unknown number of periods, which is first estimated from
-the errors.
+commanded ones (level `drive`). The errors are added to `ErrorSums` of period_errors.py, which
+`judge_rates` of levels/one_step.py judges. recorded.py and the live node both use `StepCheck`, so
+that they give the same verdict. In Gazebo commands act late by an unknown number of periods, which
+is first estimated from the errors.
 
 EQUAL_DELAY_RATIO, ESTIMATION_PERIODS, TWIN_INTERVAL, MAX_UNPACED_DELAY and MAX_GAZEBO_DELAY may be
 tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
@@ -13,7 +13,6 @@ tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
@@ -28,14 +27,14 @@ from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.levels.drive import DriveTicks
 from roboaccord.crosscheck.levels.one_step import Rates
 from roboaccord.crosscheck.levels.recorded_step import RecordedStep
-from roboaccord.crosscheck.period_reference import PeriodErrors, PeriodReference
+from roboaccord.crosscheck.period_errors import ErrorSums, PeriodErrors
+from roboaccord.crosscheck.period_reference import PeriodReference
 from roboaccord.crosscheck.report import Report, report_of_run
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
-from roboaccord.crosscheck.twin_ticks import GAZEBO, HELD, HELD_BY
+from roboaccord.crosscheck.twin_ticks import GAZEBO, HELD, HOLDING_EVENTS
 from roboaccord.engines import REFERENCE
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
@@ -44,7 +43,7 @@ from roboaccord.scenario.setup import Setup
 # twin slow: its steps then add a twentieth of the time.
 TWIN_INTERVAL = 20
 # Longest delay of a command if the simulation does not wait [control periods]: 0.2 s at 1 kHz, the
-# delay that run/pace.py makes up for (SLACK).
+# delay that run/pace.py makes up for (LONGEST_DELAY).
 MAX_UNPACED_DELAY = 200
 # Sum of squared errors, over the smallest one, up to which a delay explains as much.
 EQUAL_DELAY_RATIO = 2.0
@@ -53,11 +52,13 @@ MAX_GAZEBO_DELAY = 3
 # Number of control periods by which the delay is estimated, 0.2 s at 1 kHz: by chance the sums of
 # 200 squares differ by EQUAL_DELAY_RATIO in less than one of 100 000 runs.
 ESTIMATION_PERIODS = 200
-BASE_RATES = slice(-3, None)  # columns of the base's turning, after those of the joints
 
 
 class StepCheck:
     """Compare control periods with the reference, one by one as they come.
+
+    The caller passes events by `note_events` and periods to `compare`, calls `choose_delay` at the
+    end of the run, and reads `verdict` or `checks` at any time.
 
     Args:
         setup: robot and scenario.
@@ -82,44 +83,45 @@ class StepCheck:
         self._periods_near_event = 0  # periods to come in which the twin is not compared
         self._refused: Reason | None = None  # why the reference refused a state, the first time
         # The delay of commands [periods], None until it is estimated: efforts of the last periods,
-        # and the errors of each period by possible delay.
+        # the latest first, and the errors of each period by possible delay.
         max_delay = MAX_GAZEBO_DELAY if engine == GAZEBO else 0
         self._delay = None if max_delay else 0
         self._last_efforts: deque[Array] = deque(maxlen=1 + max_delay)
         self._errors_by_delay: list[list[PeriodErrors]] = []
-        # Columns that are judged: of the joints, or of the base where there are none.
-        n = len(setup.joints)
-        self._judged_rates = slice(n or 3)
-        # Sums over the compared periods: squares of `PeriodErrors.parts` in the joints and in the
-        # base (5, 2), of its `squares` by rate (3, n + 3), and of the judged error [rad^2/s^2].
-        self._squares_by_group = np.zeros((5, 2))
-        self._squares_by_rate = np.zeros((3, n + 3))
-        self._judged_squares = self._largest_error = 0.0
-        self.compared = self.left_out = self.skipped = 0
+        self._sums = ErrorSums(len(setup.joints))
+        self.left_out = 0
+        self.skipped = 0
 
     @property
     def setup(self) -> Setup:
         """Robot and scenario as the reference has them, with the joints that have failed."""
         return self._reference.setup
 
-    def note(self, events: Sequence[Event]) -> None:
-        """Note events of the run, before the period in which they happened."""
+    @property
+    def compared(self) -> int:
+        """Number of control periods that were compared."""
+        return self._sums.periods
+
+    def note_events(self, events: Sequence[Event]) -> None:
+        """Note events of the run, before the period in which they happened is compared."""
         self._event_times = sorted([*self._event_times, *(event.time for event in events)])
         faults = [fault for fault in map(fault_of, events) if fault]
         if unforeseen := [fault for fault in faults if not self._is_foreseen(fault)]:
             self._reference.add_faults(unforeseen)
             self._drive.add_faults(unforeseen)
         twin = self._reference.twin
-        if self._engine == GAZEBO and twin and any(event.kind in HELD_BY for event in events):
+        is_held = any(event.kind in HOLDING_EVENTS for event in events)
+        if self._engine == GAZEBO and twin and is_held:
             twin.stop(HELD)
 
     def _is_foreseen(self, fault: Fault) -> bool:
         """Return whether a fault that happened is one of the scenario's."""
-        failure = attrgetter("joint", "kind", "size")
-        delays = [fault.time - f.time for f in self.setup.faults if failure(f) == failure(fault)]
+        failure_of = attrgetter("joint", "kind", "size")
+        planned = [f for f in self.setup.faults if failure_of(f) == failure_of(fault)]
+        delays = [fault.time - expected.time for expected in planned]
         return any(-TIME_ROUND_OFF <= delay < self._period + TIME_ROUND_OFF for delay in delays)
 
-    def take(
+    def compare(
         self,
         before: RobotState,
         after: RobotState,
@@ -157,7 +159,7 @@ class StepCheck:
         commands = [Command(efforts[delay], *signals, in_force=True) for delay in delays]
         if self._reference.twin and not (wrench is None and twist is None):
             self._reference.twin.stop("a wrench or a twist is commanded")
-        return self._compare(before, after, commands, has_event=has_event)
+        return self._compare_by_delay(before, after, commands, has_event=has_event)
 
     def _drop_events_until(self, time: float) -> bool:
         """Drop events up to a time [s]; return whether there were any."""
@@ -165,7 +167,7 @@ class StepCheck:
         del self._event_times[:count]
         return count > 0
 
-    def _compare(
+    def _compare_by_delay(
         self, before: RobotState, after: RobotState, commands: Sequence[Command], *, has_event: bool
     ) -> list[RobotState]:
         """Compare a control period under one command for each possible delay.
@@ -176,7 +178,7 @@ class StepCheck:
             has_event: whether an event of the run happened in it.
 
         Returns:
-            errors of the newly compared states, as `take` returns them.
+            errors of the newly compared states, as `compare` returns them.
         """
         # Compare with the reference, and with the twin if it is due and no event is near.
         is_due = (self.compared + len(self._errors_by_delay)) % TWIN_INTERVAL == 0
@@ -189,7 +191,8 @@ class StepCheck:
             self._refused = self._refused or why
             self.left_out += 1
             return []
-        # Leave out periods with an event or a joint at its stop; no scheme places these.
+        # Leave out periods with an event or a joint at its stop: no scheme places these within a
+        # step. A chaotic motion has joints at their stops; Gazebo's magnets yield a little.
         has_event = has_event or any(events for _, events in compared)
         self._periods_near_event = 2 if has_event else max(self._periods_near_event - 1, 0)
         by_delay = [errors for errors, _ in compared]
@@ -201,10 +204,10 @@ class StepCheck:
             return []
         if self._delay is None:
             self._errors_by_delay.append(by_delay)
-            return self.settle() if len(self._errors_by_delay) == ESTIMATION_PERIODS else []
+            return self.choose_delay() if len(self._errors_by_delay) == ESTIMATION_PERIODS else []
         return [self._add(by_delay[0])]
 
-    def settle(self) -> list[RobotState]:
+    def choose_delay(self) -> list[RobotState]:
         """Choose the smallest delay that explains the periods so far, and add their errors.
 
         Gazebo's engine takes forward Euler steps, whose error no delay has to explain.
@@ -213,26 +216,20 @@ class StepCheck:
         if self._delay is not None or not periods:
             return []
         # Errors by period, delay and rate, of which the squares are summed up for each delay.
-        unexplained = [[errors.unexplained for errors in by_delay] for by_delay in periods]
+        unexplained = [[e.rates.beyond_twin - e.rates.euler for e in errors] for errors in periods]
         sums = np.square(unexplained).sum(axis=(0, 2))
         self._delay = delay = int(np.flatnonzero(sums <= EQUAL_DELAY_RATIO * sums.min())[0])
         self._errors_by_delay = []
         return [self._add(by_delay[delay]) for by_delay in periods]
 
     def _add(self, errors: PeriodErrors) -> RobotState:
-        """Add the errors of a period to the sums, and return them as a state."""
-        for group, columns in enumerate((self._judged_rates, BASE_RATES)):
-            for row, part in enumerate(errors.parts[:, columns]):
-                self._squares_by_group[row, group] += float(part @ part)
-        self._squares_by_rate += errors.squares
-        judged = errors.error[self._judged_rates]
-        self._judged_squares += float(judged @ judged)
+        """Add the errors of a period to the sums, and return those of the joints as a state."""
+        self._sums.add(errors.rates)
         if self._reference.twin is not None and errors.from_twin is not None:
             self._reference.twin.add(errors.before, errors.after, errors.command, errors.from_twin)
-        self._largest_error = max(self._largest_error, float(np.abs(judged).max()))
-        self.compared += 1
-        rates = errors.error[: len(errors.position)]  # of the joints
-        return RobotState(errors.after.time, errors.position, rates, np.zeros_like(rates))
+        joint_rates = errors.rates.error[: len(errors.position)]
+        no_effort = np.zeros_like(joint_rates)
+        return RobotState(errors.after.time, errors.position, joint_rates, no_effort)
 
     def verdict(self, ticks: int = 0) -> Report:
         """Return the verdict so far, of a run with at least `ticks` control periods."""
@@ -257,22 +254,19 @@ class StepCheck:
         """
         tolerances = self.setup.scenario.crosscheck.tolerances.at(self._period)
         tolerance = self._tolerance or tolerances.one_step
-        # Root mean squares over joints and base (2,) of the rows of `PeriodErrors.parts`: the
-        # error, the changes in reference and run, and what explains the error.
-        counts = max(self.compared, 1) * np.array([len(self.setup.joints) or 3, 3])
-        error, change, recorded, euler, friction = np.sqrt(self._squares_by_group / counts)
-        moved = np.maximum(change, recorded)
-        stepping = SAFETY * euler + self._reference.pyramid * friction
-        share = _ratio(error, moved)
-        explained = _ratio(stepping, moved)
+        # Root mean squares (2,) of joints and base, relative to the change of their rates.
+        rms = self._sums.rms_by_group()
+        change = np.maximum(rms.change, rms.recorded_change)
+        shares = _ratios(rms.beyond_twin, change)
+        explained = _ratios(rms.explained(self._reference.pyramid), change)
         # Of joints and base, the one that exceeds what is allowed by more comes first.
         groups = "joints" if self.setup.joints else "base", "base"
         twin = self._reference.twin
         scheme = twin is not None and twin.compares and not self._reference.has_contacts
         rates = list[Rates]()
-        for whose, size, part in zip(groups, share, explained):
-            why = because(Code.STEPPING_EXPLAINS, share=part, scheme=scheme)
-            rates.append(Rates(whose, size, part, why))
+        for whose, share, explained_share in zip(groups, shares, explained):
+            why = because(Code.STEPPING_EXPLAINS, share=explained_share, scheme=scheme)
+            rates.append(Rates(whose, share, explained_share, why))
         rates.sort(key=lambda rate: rate.share / rate.allowed(tolerance), reverse=True)
         return RecordedStep(
             ticks=total,
@@ -280,14 +274,14 @@ class StepCheck:
             left_out=self.left_out,
             skipped=self.skipped,
             delay=self._delay or 0,
-            rms=math.sqrt(self._judged_squares / counts[0]),
-            max=self._largest_error,
+            rms=float(rms.error[0]),
+            max=self._sums.largest,
             relative=rates[0].share,
             allowed=rates[0].allowed(tolerance),
             rates=tuple(rates),
             tolerance=tolerance,
-            largest=float(error.max()),
-            least=min((part for part, motion in zip(explained, moved) if motion), default=0.0),
+            largest=float(rms.beyond_twin.max()),
+            least=min((part for part, size in zip(explained, change) if size), default=0.0),
             period=self._period,
             refused=self._refused,
         )
@@ -295,11 +289,11 @@ class StepCheck:
     @property
     def worst(self) -> str:
         """Joint whose error exceeds most what time stepping explains, or `base_link`."""
-        error, euler, friction = np.sqrt(self._squares_by_rate)
-        index = first_largest(error - SAFETY * euler - self._reference.pyramid * friction)
+        sums = self._sums.root_sum_squares()
+        index = first_largest(sums.beyond_twin - sums.explained(self._reference.pyramid))
         return self.setup.joints[index] if index < len(self.setup.joints) else "base_link"
 
 
-def _ratio(sizes: Array, changes: Array) -> list[float]:
+def _ratios(sizes: Array, changes: Array) -> list[float]:
     """Return sizes (2,) over changes (2,), 0 where nothing changes."""
     return [float(size / change) if change > 0.0 else 0.0 for size, change in zip(sizes, changes)]

@@ -15,16 +15,10 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.ranking import descending
 from roboaccord.simulators.base import Simulator
 
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-TIME_ROUND_OFF = 1e-9  # s: round-off of times, since stamps in bags are whole nanoseconds
-ROUND_OFF = 1e-12  # of a coordinate, relative to its largest value or 1: sums of some hundred terms
-ROUNDED_TERMS = 256  # the same in single precision, by numbers of roundings
-
-
-def round_off(rounding: float) -> float:
-    """Return the relative round-off of a coordinate in an arithmetic with a given `rounding`."""
-    return max(ROUND_OFF, ROUNDED_TERMS * rounding)
+Index = NDArray[np.int64]  # indices of ticks or of samples
+Mask = NDArray[np.bool_]  # which ticks or samples have some property
+# Round-off of times [s]: stamps in bags are whole nanoseconds.
+TIME_ROUND_OFF = 1e-9
 
 
 def predict_ticks(
@@ -60,5 +54,5 @@ def evenly_spaced(count: int, most: int) -> Index:
 
 
 def worst_and_even(sizes: Array, most: int) -> Index:
-    """Return sorted indices of the largest sizes (k,), half of `most`, and of others evenly."""
+    """Return sorted indices of sizes (k,): of the largest, half of `most`, and of others evenly."""
     return np.unique([*descending(sizes)[: most // 2], *evenly_spaced(len(sizes), most).tolist()])

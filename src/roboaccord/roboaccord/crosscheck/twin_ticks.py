@@ -5,7 +5,7 @@ each recorded state. A bag is compared as a fresh run is (`check_twin`). A live 
 by tick (`TwinTicks`), and round-off is measured only where a difference exceeds the floor so far: a
 sound run then costs little more than a step of the twin for each tick. Floor and judgement must
 stay those of measures/scheme.py, so that a recorded run gets the finding of a fresh one
-(test_recorded, test_live_crosscheck). MEASURED may be tuned.
+(test_recorded, test_live_crosscheck). MAX_MEASURED_TICKS may be tuned.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
 GAZEBO, BRIDGED = "gz", "ros_gz"  # name of the engine, and transport of a launch
-HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # kinds of events after which a joint is held
+# Kinds of events after which a joint is held.
+HOLDING_EVENTS = {f"joint_{kind}" for kind in HOLDING}
 HELD = "in Gazebo efforts hold a frozen joint"  # why its twin then does not apply
 # Largest number of ticks at which round-off is measured: each costs steps of several twins; of 100,
 # the largest is exceeded in one of 101 others.
-MEASURED = 100
-FIRST = np.zeros(1, dtype=np.int64)  # index of the only tick of a run of two samples
+MAX_MEASURED_TICKS = 100
+FIRST_TICK = np.zeros(1, dtype=np.int64)  # index of the only tick of a run of two samples
 
 
 class TwinTicks:
@@ -54,10 +55,12 @@ class TwinTicks:
     """
 
     def __init__(self, setup: Setup, engine: EngineSpec) -> None:
-        self._joints, self._period = setup.joints, setup.scenario.control_period
-        self._why_not = "no tick was compared"
+        self._joints = setup.joints
+        self._period = setup.scenario.control_period  # [s]
+        self._why_not = "no tick was compared"  # in place of a check
         self._floor = np.zeros(6)  # what round-off explains, by group of columns
-        self._measured = self.judged = 0  # ticks at which round-off was measured, and all
+        self._measured = 0  # number of ticks at which round-off was measured
+        self.judged = 0
         # Largest difference of each column, and when its tick begins [s] (2 n + 12,).
         self._largest, self._times = np.zeros((2, 2 * len(setup.joints) + 12))
         self._stopped = False  # a stopped twin keeps the ticks that were compared
@@ -74,7 +77,8 @@ class TwinTicks:
     def stop(self, why: str) -> None:
         """Stop comparing, for the first reason; ticks that were compared still count."""
         if self.compares:
-            self._stopped, self._why_not = True, why if not self.judged else self._why_not
+            self._stopped = True
+            self._why_not = why
 
     def difference(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
         """Return the difference of the twin's state at the end of a tick (2 n + 12,).
@@ -103,13 +107,16 @@ class TwinTicks:
             error: that difference (2 n + 12,).
         """
         self.judged += 1
-        if self._comparison and self._measured < MEASURED and self._over_floor(error).max() > 1.0:
+        is_measured = self._measured < MAX_MEASURED_TICKS and self._over_floor(error).max() > 1.0
+        if self._comparison and is_measured:
             self._measured += 1
-            ends = [before, replace(after, effort=command.effort)]
-            run = Trajectory.from_states(self._joints, ends)
-            self._floor = np.maximum(self._floor, self._comparison.floor(run, FIRST, FIRST))
-        larger = np.abs(error) > self._largest
-        self._largest[larger], self._times[larger] = np.abs(error)[larger], before.time
+            end = replace(after, effort=command.effort)
+            run = Trajectory.from_states(self._joints, [before, end])
+            floor = self._comparison.floor(run, FIRST_TICK, FIRST_TICK)
+            self._floor = np.maximum(self._floor, floor)
+        is_larger = np.abs(error) > self._largest
+        self._largest[is_larger] = np.abs(error)[is_larger]
+        self._times[is_larger] = before.time
 
     def check(self, left_out: int) -> SchemeCheck | NoTwin:
         """Return the check so far; `left_out` is the number of ticks that were not added."""
@@ -147,7 +154,7 @@ def check_twin(
     if engine != GAZEBO:
         return check_scheme(setup, engine_spec, motion, resolved=resolved)
     # Gazebo: efforts act late, and a joint that is held is not simulated by a twin.
-    frozen = [event.time for event in motion.events if event.kind in HELD_BY]
+    frozen = [event.time for event in motion.events if event.kind in HOLDING_EVENTS]
     free_motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(free_motion) < 2:
         return NoTwin(HELD)
@@ -163,10 +170,10 @@ def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:
 
 
 def contacts_of(setup: Setup, transport: str) -> str:
-    """Return with which shapes a robot touches the ground in Gazebo.
+    """Return with which shapes a robot touches the ground in Gazebo; "" for those of its links.
 
-    A run's transport may state them; else they are the scenario's option, or the robot's first
-    ones.
+    A run's transport may state them, as in "ros_gz, spheres"; else they are the scenario's option,
+    or the robot's first ones.
     """
     if ", " in transport or transport in ("", BRIDGED, BRIDGED + FREE):
         return transport.rpartition(", ")[2] if ", " in transport else ""

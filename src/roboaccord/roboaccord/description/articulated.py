@@ -6,11 +6,14 @@ classical Runge-Kutta method), mass matrix and gravity forces from composite rig
 the base outward for poses and velocities, and from the tips inward for inertias and forces.
 
 A body is a row of numbers in three arrays: `tree` and `body` state what the description has, `work`
-what is computed; bodies.py names and explains the columns. dynamics.py makes the arrays and calls
-the kernels. Vectors are tuples of numbers (tuples.py). Accelerations
-are those of points, not spatial ones, and gravity is an upward acceleration of the base. In the
-kernels, j, h and m are blocks of an inertia, n and f a torque and a force, alpha and a an angular
-and a linear acceleration.
+what is computed; bodies.py names and explains the columns. Twists and wrenches take six columns,
+of which the linear half begins LINEAR behind the angular one. dynamics.py makes the arrays and
+calls the kernels. Vectors are tuples of numbers (tuples.py). Accelerations are those of points, not
+spatial ones, and gravity is an upward acceleration of the base.
+
+In the kernels, j, h and m are the blocks J, H and M of an inertia (bodies.py), n and f a torque and
+a force, alpha and a an angular and a linear acceleration; i is the number of a body and d that of a
+component x, y or z.
 
 The equations are fixed by the book (test_dynamics compares with a double pendulum, Euler's
 equations and Pinocchio), the order of operations by the hashes of reference runs.
@@ -22,14 +25,14 @@ import numpy as np
 
 from roboaccord.description.bodies import (
     ACCELERATION, ANGULAR, ARMATURE, BIAS_ACCELERATION, BIAS_FORCE, COMPLIANCE, DRY_FRICTION,
-    FADING_SPEED, GAIN, GRAVITY, JOINT_COLUMN, JOINT_KIND, LEVER, NET_EFFORT, PARENT,
+    FADING_SPEED, GAIN, GRAVITY, JOINT_COLUMN, JOINT_KIND, LEVER, LINEAR, NET_EFFORT, PARENT,
     SLACK_POSITION, STIFFNESS, VISCOUS, H, J, M, Q, add_to_parent, fill_base, fill_inertia,
     fill_pose, joint_axis,
 )  # fmt: skip
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tuples import (
-    accumulate, add, add_scaled, cross, dot, mat_t_vec, mat_vec, matrix_at, minus_outer, store,
-    sym_vec, symmetric_at, vector_at,
+    accumulate, add, add_scaled, cross, dot, mat_t_vec, mat_vec, matrix_at, minus_outer,
+    minus_product, store, sym_vec, symmetric_at, vector_at,
 )  # fmt: skip
 from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
@@ -37,7 +40,7 @@ from roboaccord.numerics.runge_kutta import rk4_stage
 
 
 @kernel
-def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
+def slopes(tree, body, free, work, y, effort, wrench, matrix, rhs, slope):
     """Fill `slope` with the derivative of a state y by time, by the articulated-body algorithm.
 
     Args:
@@ -49,7 +52,7 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
             (3) and angular velocity (3) in the world and qd.
         effort: of the joints (n,) [N m or N].
         wrench: on the base about its origin in the world, torque first (6,) [N m, N].
-        matrix, right: work space (6, 6) and (6,).
+        matrix, rhs: work space for the equations of the base (6, 6) and their right-hand side (6,).
         slope: derivative of the state, filled (13 + 2 n,).
     """
     base_rates = Q + effort.shape[0]  # index in y of the base's velocities
@@ -59,12 +62,12 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
     floating = free.shape[0] > 0
     _fill_motions(tree, body, work, y, rates, floating)
     _fill_articulated(tree, body, work, y, rates, effort, floating)
-    _fill_base_acceleration(work, free, gravity, wrench, matrix, right)
+    _fill_base_acceleration(work, free, gravity, wrench, matrix, rhs)
     _fill_joint_accelerations(tree, work, y, rates, slope)
     # The base, whose acceleration contains that of gravity.
     for d in range(3):
         slope[d] = y[base_rates + d]
-        slope[base_rates + d] = work[0, ACCELERATION + 3 + d]
+        slope[base_rates + d] = work[0, ACCELERATION + LINEAR + d]
         slope[base_rates + 3 + d] = work[0, ACCELERATION + d]
     slope[base_rates + 2] -= gravity
 
@@ -75,13 +78,13 @@ def advance(tree, body, free, work, y, effort, wrench, step, count):
 
     Efforts and wrench are held; the quaternion is normalised after each step.
     """
-    matrix, right = np.empty((6, 6)), np.empty(6)
+    matrix, rhs = np.empty((6, 6)), np.empty(6)
     slope, stage, end = np.zeros_like(y), y.copy(), y.copy()
     for _ in range(count):
         stage[:] = y
         end[:] = y
         for k in range(4):
-            slopes(tree, body, free, work, stage, effort, wrench, matrix, right, slope)
+            slopes(tree, body, free, work, stage, effort, wrench, matrix, rhs, slope)
             rk4_stage(k, step, y, slope, stage, end)
         norm = np.sqrt(end[3] ** 2 + end[4] ** 2 + end[5] ** 2 + end[6] ** 2)
         end[3:Q] /= norm  # the quaternion
@@ -166,7 +169,7 @@ def _fill_motions(tree, body, work, y, rates, floating):
             alpha = (0.0, 0.0, 0.0)
         store(work, i, ANGULAR, omega)
         store(work, i, BIAS_ACCELERATION, alpha)
-        store(work, i, BIAS_ACCELERATION + 3, a)
+        store(work, i, BIAS_ACCELERATION + LINEAR, a)
         fill_inertia(body, work, i)
 
 
@@ -180,7 +183,7 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
         # Articulated inertia of the body, complete by now, and its bias torque n and force f.
         parent, axis = tree[i, PARENT], joint_axis(work, i)
         j, h, m = symmetric_at(work, i, J), matrix_at(work, i, H), symmetric_at(work, i, M)
-        n, f = vector_at(work, i, BIAS_FORCE), vector_at(work, i, BIAS_FORCE + 3)
+        n, f = vector_at(work, i, BIAS_FORCE), vector_at(work, i, BIAS_FORCE + LINEAR)
         # Effort of the joint, less its friction and its spring.
         rate = y[rates + tree[i, JOINT_COLUMN]]
         tau = effort[tree[i, JOINT_COLUMN]] - body[i, VISCOUS] * rate
@@ -188,39 +191,37 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
             tau -= body[i, DRY_FRICTION] * rate / np.sqrt(rate * rate + body[i, FADING_SPEED] ** 2)
         if body[i, STIFFNESS] > 0.0:
             tau -= body[i, STIFFNESS] * (y[Q + tree[i, JOINT_COLUMN]] - body[i, SLACK_POSITION])
-        # With the axis s: U = I s (torque un, force uf), D = s' U and u = tau - s' p.
+        # With the axis s: U = I s (torque un, force uf), D = s' U (`axis_inertia`), and
+        # u = tau - s' p (`remainder`).
         if tree[i, JOINT_KIND] == REVOLUTE:
             un, uf = sym_vec(j, axis), mat_t_vec(h, axis)
-            d, remainder = dot(axis, un), tau - dot(axis, n)
+            axis_inertia, remainder = dot(axis, un), tau - dot(axis, n)
         else:
             un, uf = mat_vec(h, axis), sym_vec(m, axis)
-            d, remainder = dot(axis, uf), tau - dot(axis, f)
-        inverse_d = 1.0 / (d + body[i, ARMATURE])
+            axis_inertia, remainder = dot(axis, uf), tau - dot(axis, f)
+        inverse_d = 1.0 / (axis_inertia + body[i, ARMATURE])
         store(work, i, GAIN, un)
-        store(work, i, GAIN + 3, uf)
-        work[i, COMPLIANCE], work[i, NET_EFFORT] = inverse_d, remainder
+        store(work, i, GAIN + LINEAR, uf)
+        work[i, COMPLIANCE] = inverse_d
+        work[i, NET_EFFORT] = remainder
         if parent == 0 and not floating:
             continue
         # What the parent feels: Ia = I - U U' / D and pa = p + Ia c + U u / D, with the bias c.
-        alpha, a = vector_at(work, i, BIAS_ACCELERATION), vector_at(work, i, BIAS_ACCELERATION + 3)
+        alpha = vector_at(work, i, BIAS_ACCELERATION)
+        a = vector_at(work, i, BIAS_ACCELERATION + LINEAR)
         j, m = minus_outer(j, un, inverse_d), minus_outer(m, uf, inverse_d)
-        d0, d1, d2 = inverse_d * un[0], inverse_d * un[1], inverse_d * un[2]
-        h = (
-            h[0] - d0 * uf[0], h[1] - d0 * uf[1], h[2] - d0 * uf[2],
-            h[3] - d1 * uf[0], h[4] - d1 * uf[1], h[5] - d1 * uf[2],
-            h[6] - d2 * uf[0], h[7] - d2 * uf[1], h[8] - d2 * uf[2],
-        )  # fmt: skip
+        h = minus_product(h, un, uf, inverse_d)
         n = add_scaled(n, inverse_d * remainder, un)
         f = add_scaled(f, inverse_d * remainder, uf)
         n = add(add(n, sym_vec(j, alpha)), mat_vec(h, a))
         f = add(add(f, mat_t_vec(h, alpha)), sym_vec(m, a))
         add_to_parent(work, i, parent, j, h, m)
         accumulate(work, parent, BIAS_FORCE, add(n, cross(vector_at(work, i, LEVER), f)))
-        accumulate(work, parent, BIAS_FORCE + 3, f)
+        accumulate(work, parent, BIAS_FORCE + LINEAR, f)
 
 
 @kernel
-def _fill_base_acceleration(work, free, gravity, wrench, matrix, right):
+def _fill_base_acceleration(work, free, gravity, wrench, matrix, rhs):
     """Fill the acceleration of the base under a wrench, torque first; gravity is part of it.
 
     Args:
@@ -228,10 +229,10 @@ def _fill_base_acceleration(work, free, gravity, wrench, matrix, right):
         free: components of the base's twist, angular first, that can change; ascending.
         gravity: upward acceleration that stands for gravity [m/s^2].
         wrench: torque and force on the base (6,).
-        matrix, right: work space (6, 6) and (6,).
+        matrix, rhs: work space for the equations of the base (6, 6) and their right-hand side (6,).
     """
     for k in range(6):
-        work[0, ACCELERATION + k] = gravity if k == 5 else 0.0
+        work[0, ACCELERATION + k] = gravity if k == 5 else 0.0  # 5: along z
     size = free.shape[0]
     if size == 0:
         return
@@ -239,11 +240,11 @@ def _fill_base_acceleration(work, free, gravity, wrench, matrix, right):
     # Equations of the free components, solved by a Cholesky factor.
     for k in range(size):
         row = free[k]
-        right[k] = wrench[row] - work[0, BIAS_FORCE + row] - matrix[row, 5] * gravity
+        rhs[k] = wrench[row] - work[0, BIAS_FORCE + row] - matrix[row, 5] * gravity
     for k in range(size):  # in place, for `free` is in ascending order
         for c in range(size):
             matrix[k, c] = matrix[free[k], free[c]]
-    root, solution = matrix[:size, :size], right[:size]
+    root, solution = matrix[:size, :size], rhs[:size]
     factor(root, root)
     solve(root, solution)
     for k in range(size):
@@ -290,9 +291,9 @@ def _fill_joint_accelerations(tree, work, y, rates, slope):
         axis, parent_alpha = joint_axis(work, i), vector_at(work, parent, ACCELERATION)
         alpha = add(parent_alpha, vector_at(work, i, BIAS_ACCELERATION))
         from_lever = cross(parent_alpha, vector_at(work, i, LEVER))
-        a = add(vector_at(work, parent, ACCELERATION + 3), from_lever)
-        a = add(a, vector_at(work, i, BIAS_ACCELERATION + 3))
-        un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + 3)
+        a = add(vector_at(work, parent, ACCELERATION + LINEAR), from_lever)
+        a = add(a, vector_at(work, i, BIAS_ACCELERATION + LINEAR))
+        un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + LINEAR)
         qdd = work[i, COMPLIANCE] * (work[i, NET_EFFORT] - dot(un, alpha) - dot(uf, a))
         slope[Q + column] = y[rates + column]
         slope[rates + column] = qdd
@@ -301,4 +302,4 @@ def _fill_joint_accelerations(tree, work, y, rates, slope):
         else:
             alpha = add_scaled(alpha, qdd, axis)
         store(work, i, ACCELERATION, alpha)
-        store(work, i, ACCELERATION + 3, a)
+        store(work, i, ACCELERATION + LINEAR, a)

@@ -24,7 +24,7 @@ from roboaccord.numerics import rotations
 
 Base = Literal["fixed", "planar", "free", "ball"]
 # rad: largest roll, pitch and yaw of a drawn base, 86 degrees, for roll and yaw are singular at 90.
-TILT = 1.5
+MAX_TILT = 1.5
 
 # Both are plain tuples because they are made at every tick (control period).
 # Position (3,) [m], orientation x y z w (4,), and twist in the base's own axes (6,).
@@ -97,9 +97,11 @@ class PlanarBase(FixedBase):
     in_gazebo: Base = "free"
 
     def pose(self, state: RobotState) -> Array:
+        """Return x, y [m] and yaw [rad] of a state (3,)."""
         return np.array([*state.position[:2], rotations.quaternion_yaw(state.orientation)])
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
+        """Return the motion of the base; `rates` are those of x, y and yaw in the world."""
         x, y, yaw = pose.tolist()
         vx, vy, rate = rates.tolist()
         c, s = math.cos(yaw), math.sin(yaw)
@@ -107,16 +109,18 @@ class PlanarBase(FixedBase):
         return np.array([x, y, height]), rotations.yaw_quaternion(yaw), twist
 
     def placed(self, pose: Array, rates: Array) -> Placed:
+        """Return rotation, position and twist in the world, at a height of 0."""
         x, y, yaw = pose
         twist = np.zeros(6)
-        twist[[0, 1, 5]] = rates
+        twist[list(self.axes)] = rates
         return rotations.yaw_matrix(yaw), np.array([x, y, 0.0]), twist
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
+        """Draw x, y, yaw and their rates; the height stays."""
         position, twist = np.array(start.position), np.zeros(6)
         position[:2] = rng.normal(size=2)
         orientation = rotations.yaw_quaternion(rng.uniform(-np.pi, np.pi))
-        twist[[0, 1, 5]] = rng.normal(size=3)
+        twist[list(self.axes)] = rng.normal(size=3)
         return position, orientation, twist
 
 
@@ -129,18 +133,22 @@ class FreeBase(FixedBase):
     in_gazebo: Base = "free"
 
     def pose(self, state: RobotState) -> Array:
+        """Return position and quaternion w x y z of a state (7,)."""
         return np.concatenate([state.position, np.roll(state.orientation, 1)])
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
+        """Return the motion of the base; the rates are linear in the world, angular in its axes."""
         orientation = np.roll(pose[3:], -1)
         linear = rotations.quaternion_matrix(orientation).T @ rates[:3]
         return np.array(pose[:3]), orientation, np.concatenate([linear, rates[3:]])
 
     def placed(self, pose: Array, rates: Array) -> Placed:
+        """Return rotation, position and twist in the world."""
         rotation = rotations.quaternion_matrix(np.roll(pose[3:], -1))
         return rotation, pose[:3], np.concatenate([rates[:3], rotation @ rates[3:]])
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
+        """Draw position, orientation and twist."""
         position = rng.normal(size=3)
         return position, _draw_orientation(rng), rng.normal(size=6)
 
@@ -154,24 +162,28 @@ class BallBase(FixedBase):
     in_gazebo: Base = "ball"
 
     def pose(self, state: RobotState) -> Array:
+        """Return the quaternion w x y z of a state (4,)."""
         return np.roll(state.orientation, 1)
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
+        """Return the motion of the base; the rates are angular, in its own axes."""
         return np.zeros(3), np.roll(pose, -1), np.concatenate([np.zeros(3), rates])
 
     def placed(self, pose: Array, rates: Array) -> Placed:
+        """Return rotation and twist in the world; the centre is at the origin."""
         rotation = rotations.quaternion_matrix(np.roll(pose, -1))
         return rotation, np.zeros(3), np.concatenate([np.zeros(3), rotation @ rates])
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
+        """Draw orientation and angular velocity; the position stays."""
         orientation = _draw_orientation(rng)
         twist = np.concatenate([np.zeros(3), rng.normal(size=3)])
         return np.array(start.position), orientation, twist
 
 
 def _draw_orientation(rng: np.random.Generator) -> Array:
-    """Draw an orientation x y z w (4,), with roll, pitch and yaw of at most TILT."""
-    return rotations.matrix_quaternion(rotations.rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
+    """Draw an orientation x y z w (4,), with roll, pitch and yaw of at most MAX_TILT."""
+    return rotations.matrix_quaternion(rotations.rpy_matrix(*rng.uniform(-MAX_TILT, MAX_TILT, 3)))
 
 
 KINDS: dict[str, FixedBase] = {

@@ -65,6 +65,7 @@ NET_EFFORT = 55  # effort of its joint less the bias force along it, u [N m or N
 ACCELERATION = 56  # acceleration, angular and linear (6) [rad/s^2, m/s^2]
 WORK_COLUMNS = 62  # number of columns
 
+LINEAR = 3  # columns from the angular to the linear half of a twist, wrench or acceleration
 Q = 7  # index in a state at which the joints' positions begin: position (3), quaternion (4)
 
 
@@ -116,7 +117,7 @@ def fill_inertia(body, work, i):
     store(work, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
     # Bias of a rotating body, with w for omega: torque w x J w and force w x (w x m c).
     store(work, i, BIAS_FORCE, cross(omega, sym_vec(j, omega)))
-    store(work, i, BIAS_FORCE + 3, cross(omega, cross(omega, (mx, my, mz))))
+    store(work, i, BIAS_FORCE + LINEAR, cross(omega, cross(omega, (mx, my, mz))))
 
 
 @kernel

@@ -20,7 +20,8 @@ from roboaccord.description.source import NUMBERS, end, label, numbers, parse_li
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-# Mistakes, each as the name of its rule, its element, a message and a cure.
+# Mistakes, each as a tuple: name of its rule, its element, a message and a cure. The rules of
+# `accord check` yield the same.
 Found: TypeAlias = Iterator[tuple[str, ET.Element, str, str]]
 VECTORS = ("xyz", "rpy", "size", "scale")  # attributes of three numbers
 
@@ -33,8 +34,8 @@ def check_description(file: UrdfFile) -> None:
     """
     top, broken = parse_lines(file.text)[0], f"broken description {file.path.name}"
     for find in (broken_names, broken_numbers, broken_structure):
-        for _, _, message, _ in find(top):
-            raise AccordError(f"{broken}: {message}")
+        for _rule, _element, message, _cure in find(top):
+            raise AccordError(f"{broken}: {message}")  # the first
     kinds = (*MOVING, "fixed")
     for joint in top.findall("joint"):
         if (kind := joint.get("type")) not in kinds:
@@ -110,4 +111,4 @@ def broken_structure(top: ET.Element) -> Found:
         if link == name:
             message = f"a loop of links: {', '.join(sorted(visited)[:4])}"
             yield "link-loop", links.get(name, top), message, "cut the loop"
-            break
+            break  # further links would show the same loop

@@ -35,6 +35,7 @@ def check_world(urdf: str, base: str) -> None:
         return
     root = ET.fromstring(urdf)
     for joint in root.findall("joint"):
+        # The parent, then the child.
         ends = [end.get("link") for tag in ("parent", "child") for end in joint.findall(tag)]
         if ends == ["world", "base_link"] and joint.get("type") == base:
             return
@@ -64,12 +65,12 @@ def massless(tree: Tree, base: str) -> list[str]:
     carrier = {joint.child: joint.parent for joint in tree.joints if joint.kind not in MOVING}
 
     def body(name: str) -> str:
-        # The link nearest the root to which a link is fixed.
+        """Return the link nearest the root to which a link is fixed; itself if it is not."""
         while name in carrier:
             name = carrier[name]
         return name
 
-    mass = {body(link.name): 0.0 for link in tree.links}
+    mass = {body(link.name): 0.0 for link in tree.links}  # of each body, by its first link [kg]
     for link in tree.links:
         mass[body(link.name)] += link.mass
     moving = [joint.child for joint in tree.moving]

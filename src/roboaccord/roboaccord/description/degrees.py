@@ -33,13 +33,22 @@ def single_degrees(urdf: str) -> str:
     where joints name it.
     """
     top = ET.fromstring(urdf)
-    declared = any(link.get("name") == WORLD for link in top.findall("link"))
-    named = any(parent.get("link") == WORLD for parent in top.iterfind("joint/parent"))
-    several = [joint for joint in top.findall("joint") if joint.get("type") in DEGREES]
-    if (declared or not named) and not several:
+    has_world = any(link.get("name") == WORLD for link in top.findall("link"))
+    names_world = any(parent.get("link") == WORLD for parent in top.iterfind("joint/parent"))
+    has_chains = any(joint.get("type") in DEGREES for joint in top.findall("joint"))
+    if (has_world or not names_world) and not has_chains:
         return urdf
-    if named and not declared:
+    if names_world and not has_world:
         top.append(ET.Element("link", name=WORLD))
+    _remove_floating_root(top)
+    for joint in top.findall("joint"):
+        if joint.get("type") in DEGREES:
+            _replace_by_chain(top, joint)
+    return ET.tostring(top, encoding="unicode")
+
+
+def _remove_floating_root(top: ET.Element) -> None:
+    """Remove the floating joint of `floating_root` with its root, if there is one."""
     floating, root_links = floating_root(top)
     if floating is not None:
         top.remove(floating)
@@ -47,10 +56,6 @@ def single_degrees(urdf: str) -> str:
             name = element.get("name", "") if element.tag == "link" else end(element, "child")
             if name in root_links:
                 top.remove(element)
-    for joint in several:
-        if joint is not floating:
-            _replace_by_chain(top, joint)
-    return ET.tostring(top, encoding="unicode")
 
 
 def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
@@ -99,7 +104,7 @@ def _replace_by_chain(top: ET.Element, joint: ET.Element) -> None:
         ET.SubElement(element, "child", link=child)
         if i == 0 and (origin := joint.find("origin")) is not None:
             element.append(origin)
-        along = axes[:, "XYZ".index(degree[1])]
+        along = axes[:, "XYZ".index(degree[1])]  # the letter after T or R names the axis
         write_numbers(ET.SubElement(element, "axis"), "xyz", along)
         if not is_last:
             ET.SubElement(top, "link", name=child)

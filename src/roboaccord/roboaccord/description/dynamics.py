@@ -22,13 +22,13 @@ import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.description import articulated, bodies
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.merge import merge
 from roboaccord.description.tree import Tree, rotors_of
 from roboaccord.numerics.jit import COMPILES, for_kernels
-from roboaccord.numerics.rotations import matrix_quaternion
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, turn_twist
 
 # Number of random states in which a singular inertia is searched; one suffices almost surely.
 RANDOM_STATES = 3
@@ -75,41 +75,44 @@ class TreeDynamics:
         sure: bool = False,
     ) -> None:
         n = len(joints)
-        self.joints, self._base = joints, KINDS[base]
-        # Bodies as rows, the base first; body i > 0 is moved by the joint in its row of `_tree`.
+        self.joints = joints
+        self._base = KINDS[base]
+        # Bodies as rows of the arrays `tree` and `body` of bodies.py, the base first.
         merged = merge(tree, joints)
-        moving = merged[0 if self._base.moves else 1 :]
+        moving = merged if self._base.moves else merged[1:]
         self.links = [name for body in moving for name, mass in body.links.items() if mass]
-        columns = {name: i for i, name in enumerate(joints)}
-        self._tree = np.array([(b.parent, b.kind, columns.get(b.joint, -1)) for b in merged])
+        joint_columns = {name: i for i, name in enumerate(joints)}
+        self._tree = np.array([(b.parent, b.kind, joint_columns.get(b.joint, -1)) for b in merged])
         self._body = np.array([body.row() for body in merged])
         self._body[0, bodies.GRAVITY] = gravity
         self._body[:, bodies.FADING_SPEED] = speed
-        self._rows = np.zeros(n, np.int64)  # row of the body that each joint moves (n,)
-        self._rows[self._tree[1:, bodies.JOINT_COLUMN]] = np.arange(1, n + 1)
+        # Row of the body that each joint moves (n,), and rotors and other properties of the joints.
+        self._joint_rows = np.zeros(n, np.int64)
+        self._joint_rows[self._tree[1:, bodies.JOINT_COLUMN]] = np.arange(1, n + 1)
         self._rotors = rotors_of(tree, joints)
-        self._body[self._rows, bodies.ARMATURE] = self._rotors
+        self._body[self._joint_rows, bodies.ARMATURE] = self._rotors
         stiffness, slack = spring or (None, None)
-        of_joints = bodies.VISCOUS, bodies.DRY_FRICTION, bodies.STIFFNESS, bodies.SLACK_POSITION
-        for column, values in zip(of_joints, (viscous, dry, stiffness, slack), strict=True):
+        columns = bodies.VISCOUS, bodies.DRY_FRICTION, bodies.STIFFNESS, bodies.SLACK_POSITION
+        for column, values in zip(columns, (viscous, dry, stiffness, slack), strict=True):
             if values is not None:
-                self._body[self._rows, column] = values
-        # Arrays of the kernels, whose twists and wrenches are angular first.
-        self._free = np.array(sorted((axis + 3) % 6 for axis in self._base.axes), np.int64)
+                self._body[self._joint_rows, column] = values
+        # Arguments of the kernels of articulated.py, whose twists and wrenches are angular first.
+        self._free_axes = np.array(sorted((axis + 3) % 6 for axis in self._base.axes), np.int64)
         self._work = np.zeros((n + 1, bodies.WORK_COLUMNS))
-        self._slope = np.zeros(13 + 2 * n)
-        self._matrix, self._right, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
+        self._slope = np.zeros(13 + 2 * n)  # derivative of a state
+        # Equations of the base, matrix and right-hand side, and the wrench on the base.
+        self._matrix, self._rhs, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
         if not sure:
             self._refuse_singular(tree, base)
 
     def lock(self, joint: int, inertia: float) -> None:
         """Set the inertia that is added at a joint [kg m^2]: a huge one locks it, 0 releases it."""
-        self._body[self._rows[joint], bodies.ARMATURE] = self._rotors[joint] + inertia
+        self._body[self._joint_rows[joint], bodies.ARMATURE] = self._rotors[joint] + inertia
 
     @property
     def arrays(self) -> tuple[Index, Array, Index, Array]:
         """Tree, bodies, free components of the base and work space, the kernels' arguments."""
-        return self._tree, self._body, self._free, self._work
+        return self._tree, self._body, self._free_axes, self._work
 
     @property
     def gravity(self) -> float:
@@ -117,31 +120,29 @@ class TreeDynamics:
         return float(self._body[0, bodies.GRAVITY])
 
     @contextmanager
-    def falling(self, excess: float) -> Iterator[None]:
-        """Multiply gravity by 1 + `excess` inside a `with` block."""
+    def without_gravity(self) -> Iterator[None]:
+        """Switch gravity off inside a `with` block."""
         gravity = self._body[0, bodies.GRAVITY]
-        self._body[0, bodies.GRAVITY] *= 1.0 + excess
+        self._body[0, bodies.GRAVITY] = 0.0
         try:
             yield
         finally:
             self._body[0, bodies.GRAVITY] = gravity
 
-    def shake(self, rng: np.random.Generator, size: float) -> None:
+    def perturb(self, rng: np.random.Generator, size: float) -> None:
         """Multiply all numbers of the bodies by random factors of 1 +- `size`."""
         self._body *= 1.0 + size * rng.uniform(-1.0, 1.0, self._body.shape)
 
-    def state(
-        self, q: Array, qd: Array, position: Array, orientation: Array, twist: Array
-    ) -> Array:
+    def state(self, q: Array, qd: Array, position: Array, quaternion: Array, twist: Array) -> Array:
         """Return the state (13 + 2 n,) that `advance` takes.
 
         Args:
             q, qd: of the joints (n,).
             position: of the base in the world (3,) [m].
-            orientation: of the base in the world, x y z w (4,).
+            quaternion: orientation of the base in the world, x y z w (4,).
             twist: linear and angular velocity of the base in the world (6,).
         """
-        return np.concatenate([position, orientation, q, twist, qd])
+        return np.concatenate([position, quaternion, q, twist, qd])
 
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
@@ -156,9 +157,8 @@ class TreeDynamics:
             wrench: force and torque on the base about its origin, in the world (6,), or None.
         """
         self._set_wrench(wrench)
-        articulated.advance(
-            self._tree, self._body, self._free, self._work, y, effort, self._wrench, step, count
-        )
+        tree, body, free, work = self.arrays
+        articulated.advance(tree, body, free, work, y, effort, self._wrench, step, count)
 
     def acceleration(
         self,
@@ -183,6 +183,12 @@ class TreeDynamics:
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
         self._slopes(y, np.asarray(effort, float), self._slope)
         return self._acceleration_in(self._slope)
+
+    def acceleration_at(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations of base and joints in a state, under efforts (n,)."""
+        rotation = quaternion_matrix(state.orientation)
+        twist = turn_twist(rotation, state.twist)
+        return self.acceleration(state.q, state.qd, effort, state.position, rotation, twist)
 
     def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
         """Return the results of `acceleration` for many tuples of its arguments.
@@ -209,7 +215,14 @@ class TreeDynamics:
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
     def statics(self, q: Array, rotation: Array) -> tuple[Array, Array]:
-        """Return mass matrix (m, m) and gravity forces (m,); see the methods of these names."""
+        """Return mass matrix (m, m) and gravity forces (m,) [N, N m].
+
+        Gravity forces hold the tree still. The order is that of `EngineSimulator.mass_matrix`.
+
+        Args:
+            q: positions of the joints (n,).
+            rotation: of the base in the world (3, 3).
+        """
         rows, mass, gravity = self._statics(self._at_rest(q, rotation))
         return np.asarray(mass[np.ix_(rows, rows)]), np.asarray(gravity[rows])
 
@@ -221,27 +234,23 @@ class TreeDynamics:
         rows, mass, gravity = self._statics(y)
         return [*zip(mass[np.ix_(rows, rows)].T, gravity[rows].T, strict=True)]
 
-    def mass_matrix(self, q: Array, position: Array, rotation: Array) -> Array:
-        """Return the mass matrix (m, m), in the order of `EngineSimulator.mass_matrix`."""
+    def mass_matrix(self, q: Array, rotation: Array) -> Array:
+        """Return the mass matrix (m, m); arguments as of `statics`."""
         return self.statics(q, rotation)[0]
-
-    def gravity_forces(self, q: Array, position: Array, rotation: Array) -> Array:
-        """Return the forces and efforts that hold the tree still against gravity (m,) [N, N m]."""
-        return self.statics(q, rotation)[1]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
         """Fill `slope` with the derivative of a state y (13 + 2 n,), or of many (13 + 2 n, k).
 
-        Many states, efforts (n, k) and slopes are for interpreted kernels only.
+        Many states, efforts (n, k) and slopes are for interpreted kernels only: `samples` is
+        (k,) then, and () for one state.
         """
         tree, body = self._tree, self._body
-        work, matrix, right = self._work, self._matrix, self._right
-        if many := y.shape[1:]:
+        work, matrix, rhs = self._work, self._matrix, self._rhs
+        if samples := y.shape[1:]:
             tree, body = for_kernels(tree), for_kernels(body)
-            work, matrix, right = (np.zeros((*a.shape, *many)) for a in (work, matrix, right))
-        articulated.slopes(
-            tree, body, self._free, work, y, effort, self._wrench, matrix, right, slope
-        )
+            work, matrix, rhs = (np.zeros((*a.shape, *samples)) for a in (work, matrix, rhs))
+        free, wrench = self._free_axes, self._wrench
+        articulated.slopes(tree, body, free, work, y, effort, wrench, matrix, rhs, slope)
 
     def _set_wrench(self, wrench: Array | None) -> None:
         """Set the wrench of the next calls; the kernels have its torque first."""
@@ -258,11 +267,12 @@ class TreeDynamics:
         Args:
             y: state at rest (13 + 2 n,), or many of them as of `_slopes`; results end alike.
         """
-        size, many = 6 + len(self.joints), y.shape[1:]
-        mass, gravity = np.zeros((size, size, *many)), np.zeros((size, *many))
+        size, samples = 6 + len(self.joints), y.shape[1:]
+        mass, gravity = np.zeros((size, size, *samples)), np.zeros((size, *samples))
         constant = map(for_kernels, (self._tree, self._body))
-        changing = np.zeros((*self._work.shape, *many)), y, mass, gravity
-        articulated.composite(*constant, *(changing if many else map(for_kernels, changing)))
+        changing = np.zeros((*self._work.shape, *samples)), y, mass, gravity
+        arrays = changing if samples else map(for_kernels, changing)
+        articulated.composite(*constant, *arrays)
         return [*self._base.axes, *range(6, size)], mass, gravity
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
@@ -279,8 +289,8 @@ class TreeDynamics:
             carried = np.diag(self._statics(self._at_rest(q, np.eye(3)))[1])[6:]
             with np.errstate(all="ignore"):
                 acceleration = self.acceleration(q, *at_rest)
-                inertia = 1.0 / self._work[self._rows, bodies.COMPLIANCE]
-            for joint in sorted(range(n), key=lambda joint: -int(self._rows[joint])):
+                inertia = 1.0 / self._work[self._joint_rows, bodies.COMPLIANCE]
+            for joint in sorted(range(n), key=lambda joint: -int(self._joint_rows[joint])):
                 if not SINGULAR_RATIO * carried[joint] < inertia[joint] < np.inf:
                     name = self.joints[joint]
                     lack = f"no positive inertia about its joint {name}, nor has what hangs on it"

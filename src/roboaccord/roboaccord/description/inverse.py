@@ -7,8 +7,9 @@ the base, and `add_efforts` adds the forces that each link needs to the joints t
 
 Every operation is one of NumPy over the k samples, so that thousands take milliseconds. Arrays
 (k, 3) and (k, 3, 3) are views of arrays whose last axis is k, so that loops over the samples run
-through neighbouring memory. In formulas, w is the angular velocity (`spin`), w' the angular
-acceleration (`change`) and r a lever. test_dynamics compares it with the forward dynamics.
+through neighbouring memory. In formulas, w is the angular velocity (`omega`), w' the angular
+acceleration (`alpha`), and r the lever from a frame's origin to a point. test_dynamics compares
+with the forward dynamics.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ class FrameMotion(NamedTuple):
     """Motion of a link's frame at k samples, in the world's axes.
 
     Args:
-        turn: rotation (k, 3, 3).
+        rotation: from its axes to the world's (k, 3, 3).
         origin: position of its origin (k, 3) [m].
-        spin, change: angular velocity and angular acceleration (k, 3) [rad/s], [rad/s^2].
-        acc: acceleration of its origin, less that of free fall (k, 3) [m/s^2].
+        omega, alpha: angular velocity and angular acceleration (k, 3) [rad/s], [rad/s^2].
+        acceleration: acceleration of its origin, less that of free fall (k, 3) [m/s^2].
         carriers: joints that move it, from the base to the link.
     """
 
-    turn: Array
+    rotation: Array
     origin: Array
-    spin: Array
-    change: Array
-    acc: Array
+    omega: Array
+    alpha: Array
+    acceleration: Array
     carriers: tuple[Carrier, ...] = ()
 
 
@@ -85,7 +86,9 @@ def link_motions(
         q, qd, qdd: positions, rates and accelerations (k, n).
         known: motions of links that are not computed again.
     """
-    zero, known = np.zeros((3, len(q))).T, known or {}
+    known = known or {}
+    # Of the base; the samples are the last axis in memory.
+    zero = np.zeros((3, len(q))).T
     unturned = np.moveaxis(np.tile(np.eye(3)[..., None], len(q)), -1, 0)
     motions = {tree.links[0].name: FrameMotion(unturned, zero, zero, zero, zero - gravity)}
     for joint in tree.joints:
@@ -93,29 +96,30 @@ def link_motions(
             motions[joint.child] = known[joint.child]
             continue
         # The frame of the joint moves with its parent: a = a_p + w' x r + w x (w x r).
-        turn, origin, spin, change, acc, carriers = motions[joint.parent]
-        lever = rotations_times(turn, joint.position)
-        turn = rotations_times(turn, joint.rotation)
+        rotation, origin, omega, alpha, acceleration, carriers = motions[joint.parent]
+        lever = rotations_times(rotation, joint.position)
+        rotation = rotations_times(rotation, joint.rotation)
         if carriers:
-            acc = acc + cross(change, lever) + cross(spin, cross(spin, lever))
+            acceleration = point_acceleration(acceleration, alpha, omega, lever)
         origin = origin + lever
         if joint.name in joints:
-            column, axis = joints.index(joint.name), rotations_times(turn, joint.axis)
+            column = joints.index(joint.name)
+            axis = rotations_times(rotation, joint.axis)
             slides = joint.kind == "prismatic"
-            position, rate, acceleration = (values[:, column, None] for values in (q, qd, qdd))
+            joint_q, joint_qd, joint_qdd = (values[:, column, None] for values in (q, qd, qdd))
             # A slide shifts the frame, and adds its acceleration and Coriolis'; a hinge adds to
-            # spin and change.
+            # omega and alpha.
             if slides:
-                shift = axis * position
+                shift = axis * joint_q
                 origin = origin + shift
-                acc = acc + cross(change, shift) + cross(spin, cross(spin, shift))
-                acc = acc + axis * acceleration + 2.0 * cross(spin, axis * rate)
+                acceleration = point_acceleration(acceleration, alpha, omega, shift)
+                acceleration = acceleration + axis * joint_qdd + 2.0 * cross(omega, axis * joint_qd)
             else:
-                turn = turn_about(turn, joint.axis, position[:, 0])
-                change = change + axis * acceleration + cross(spin, axis * rate)
-                spin = spin + axis * rate
+                rotation = turn_about(rotation, joint.axis, joint_q[:, 0])
+                alpha = alpha + axis * joint_qdd + cross(omega, axis * joint_qd)
+                omega = omega + axis * joint_qd
             carriers = (*carriers, Carrier(column, axis, origin, slides))
-        motions[joint.child] = FrameMotion(turn, origin, spin, change, acc, carriers)
+        motions[joint.child] = FrameMotion(rotation, origin, omega, alpha, acceleration, carriers)
     return motions
 
 
@@ -126,35 +130,47 @@ def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, Fra
     link bears the component along its axis.
     """
     for link in links:
-        turn, frame_origin, spin, change, acc, carriers = motions[link.name]
+        rotation, frame_origin, omega, alpha, acceleration, carriers = motions[link.name]
         if not carriers or not (link.mass or link.inertia.any()):
             continue
-        lever = rotations_times(turn, link.centre)
-        force = link.mass * (acc + cross(change, lever) + cross(spin, cross(spin, lever)))
-        # I w' and I w, in the world's axes.
-        inertia_change, angular_momentum = (
-            rotated(turn, rotated(turn, vectors, inverse=True) @ link.inertia)
-            for vectors in (change, spin)
-        )
-        moment = inertia_change + cross(spin, angular_momentum)
+        lever = rotations_times(rotation, link.centre)
+        force = link.mass * point_acceleration(acceleration, alpha, omega, lever)
+        momentum = in_world(rotation, link.inertia, omega)  # I w
+        moment = in_world(rotation, link.inertia, alpha) + cross(omega, momentum)
         for column, axis, joint_origin, slides in carriers:
             borne = force if slides else moment + cross(frame_origin + lever - joint_origin, force)
             efforts[:, column] += np.einsum("ki,ki->k", axis, borne)
 
 
-def rotations_times(turn: Array, factor: Array) -> Array:
+def point_acceleration(acceleration: Array, alpha: Array, omega: Array, lever: Array) -> Array:
+    """Return the acceleration a + w' x r + w x (w x r) of a point of a link (k, 3) [m/s^2].
+
+    Args:
+        acceleration: a, of the origin of the link's frame (k, 3).
+        alpha, omega: w' and w of the link (k, 3).
+        lever: r, from that origin to the point (k, 3) [m].
+    """
+    return acceleration + cross(alpha, lever) + cross(omega, cross(omega, lever))
+
+
+def in_world(rotation: Array, inertia: Array, rows: Array) -> Array:
+    """Return I v for vectors v in the world, as rows (k, 3), and an inertia in the link's axes."""
+    return rotated(rotation, rotated(rotation, rows, inverse=True) @ inertia)
+
+
+def rotations_times(rotation: Array, factor: Array) -> Array:
     """Return the products (k, 3, ...) of rotations (k, 3, 3) and one factor (3, ...)."""
-    rows = factor.T @ turn.transpose(1, 2, 0)
+    rows = factor.T @ rotation.transpose(1, 2, 0)
     return rows.T if factor.ndim == 1 else rows.transpose(2, 0, 1)
 
 
-def turn_about(turn: Array, axis: Array, angle: Array) -> Array:
+def turn_about(rotation: Array, axis: Array, angle: Array) -> Array:
     """Return rotations (k, 3, 3) turned by angles (k,) [rad] about an axis (3,) of their frames.
 
     Rodrigues' formula: R (1 + sin(angle) K + (1 - cos(angle)) K K), with K v = axis x v.
     """
     # K', since the rows of R turn; R with the samples as its last axis.
-    skew, rows = np.cross(axis, np.eye(3)), turn.transpose(1, 2, 0)
+    skew, rows = np.cross(axis, np.eye(3)), rotation.transpose(1, 2, 0)
     rows = rows + np.sin(angle) * (skew @ rows) + (1.0 - np.cos(angle)) * (skew @ skew @ rows)
     return np.asarray(rows.transpose(2, 0, 1))
 
@@ -165,6 +181,6 @@ def cross(a: Array, b: Array) -> Array:
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]).T
 
 
-def rotated(turn: Array, rows: Array, inverse: bool = False) -> Array:
+def rotated(rotation: Array, rows: Array, inverse: bool = False) -> Array:
     """Return vectors (k, 3) turned by rotations (k, 3, 3), or by the inverse rotations."""
-    return np.asarray(np.einsum("kji,kj->ki" if inverse else "kij,kj->ki", turn, rows))
+    return np.asarray(np.einsum("kji,kj->ki" if inverse else "kij,kj->ki", rotation, rows))

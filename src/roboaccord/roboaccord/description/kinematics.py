@@ -52,8 +52,8 @@ class TreeKinematics:
     def __init__(self, tree: Tree, joints: tuple[str, ...]) -> None:
         k = len(tree.links)
         self.names = tuple(link.name for link in tree.links)
-        index = {name: i for i, name in enumerate(self.names)}
-        column = {name: i for i, name in enumerate(joints)}
+        link_numbers = {name: i for i, name in enumerate(self.names)}
+        joint_numbers = {name: i for i, name in enumerate(joints)}
         self.joints = joints
         self.parent = np.full(k, -1, dtype=np.int64)
         self.kind = np.zeros(k, dtype=np.int64)
@@ -61,35 +61,33 @@ class TreeKinematics:
         self.joint_origin, self.axis = np.zeros((k, 3)), np.zeros((k, 3))
         self.joint_rotation = np.tile(np.eye(3), (k, 1, 1))
         for joint in tree.joints:
-            i = index[joint.child]
-            self.parent[i] = index[joint.parent]
+            i = link_numbers[joint.child]
+            self.parent[i] = link_numbers[joint.parent]
             self.joint_origin[i], self.joint_rotation[i] = joint.position, joint.rotation
             self.axis[i] = joint.axis
-            if joint.name in column:
+            if joint.name in joint_numbers:
                 self.kind[i] = PRISMATIC if joint.kind == "prismatic" else REVOLUTE
-                self.column[i] = column[joint.name]
+                self.column[i] = joint_numbers[joint.name]
         self.centre = np.array([link.centre for link in tree.links])
         self.rotation = np.tile(np.eye(3), (k, 1, 1))
         self.origin, self.velocity, self.angular, self.axes = np.zeros((4, k, 3))
-        self._position, self._linear = np.zeros((2, k, 3))
-        self._base, self._effort = np.zeros(6), np.zeros(len(joints))
+        self._position, self._linear = np.zeros((2, k, 3))  # P and C of `move`
+        self._base, self._effort = np.zeros(6), np.zeros(len(joints))  # results of `efforts`
         self._q, self._qd = np.zeros((2, len(joints)))
 
-    def move(
-        self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array
-    ) -> LinkMotion:
+    def move(self, q: Array, qd: Array, origin: Array, rotation: Array, twist: Array) -> LinkMotion:
         """Return the motion of all links; its arrays are overwritten by the next call.
 
         Args:
             q, qd: joint positions and velocities (n,).
-            position: of the base in the world (3,) [m].
+            origin: that of the base in the world (3,) [m].
             rotation: of the base in the world (3, 3).
             twist: linear and angular velocity of the base, in the world (6,).
         """
         # Copies: for read-only arrays, a different type, the kernel would be compiled once more.
         self._q[:], self._qd[:] = q, qd
         self.rotation[0] = rotation
-        self.origin[0], self.velocity[0], self.angular[0] = position, twist[:3], twist[3:]
+        self.origin[0], self.velocity[0], self.angular[0] = origin, twist[:3], twist[3:]
         outward(
             self.parent, self.kind, self.column, self.joint_origin, self.joint_rotation, self.axis,
             self._q, self._qd, self.rotation, self.origin, self.velocity, self.angular, self.axes,

@@ -19,7 +19,7 @@ from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tree import Joint, Tree
 from roboaccord.numerics.rotations import turn_between
 
-UP = np.array([0.0, 0.0, 1.0])
+UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis
 TRIANGLE = np.triu_indices(3)  # rows and columns of xx xy xz yy yz zz
 
 
@@ -33,7 +33,7 @@ class MergedBody:
         joint: that moves the body; None for the base.
         parent: number of the body that carries it, -1 for the base.
         position: of its frame in the parent's at q = 0 (3,) [m].
-        turn: from its axes to the parent's (3, 3).
+        rotation: from its axes to the parent's (3, 3).
 
     Attributes:
         kind: of its joint, as in kinematics.py.
@@ -43,13 +43,15 @@ class MergedBody:
     """
 
     def __init__(
-        self, name: str, joint: Joint | None, parent: int, position: Array, turn: Array
+        self, name: str, joint: Joint | None, parent: int, position: Array, rotation: Array
     ) -> None:
-        self.name, self.joint, self.parent = name, joint.name if joint else "", parent
+        self.name, self.parent = name, parent
+        self.joint = joint.name if joint else ""
         self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
-        self.position, self.turn = position, turn
+        self.position, self.rotation = position, rotation
         self.links = dict[str, float]()
-        self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+        self.mass, self.inertia = 0.0, np.zeros((3, 3))
+        self._moment = np.zeros(3)  # first moment, mass times centre [kg m]
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
         """Add a link.
@@ -61,12 +63,16 @@ class MergedBody:
         """
         self.mass += mass
         self._moment = self._moment + mass * centre
-        self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
+        self.inertia = self.inertia + inertia + mass * point_inertia(centre)
 
     def row(self) -> Array:
-        """Return the body's row for the kernels (BODY_COLUMNS,), in the columns of bodies.py."""
+        """Return the body's row for the kernels (BODY_COLUMNS,), in the columns of bodies.py.
+
+        Filled are ORIGIN to INERTIA, the first ones; properties of the joint are added later.
+        """
         centre = self._moment / self.mass if self.mass else np.zeros(3)
-        numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *self.inertia[TRIANGLE]]
+        axes, moments = self.rotation.ravel(), self.inertia[TRIANGLE]
+        numbers = [*self.position, *axes, self.mass, *centre, *moments]
         return np.array([*numbers, *np.zeros(BODY_COLUMNS - len(numbers))])
 
 
@@ -80,22 +86,22 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
     for joint in tree.joints:
         if joint.parent not in frames:
             continue
-        body, position, turn = frames[joint.parent]
-        position, turn = position + turn @ joint.position, turn @ joint.rotation
+        body, position, rotation = frames[joint.parent]
+        position, rotation = position + rotation @ joint.position, rotation @ joint.rotation
         if joint.name in joints:
             align = _turn_to_axis(np.asarray(joint.axis, float).tobytes())
-            merged.append(MergedBody(joint.child, joint, body, position, turn @ align))
-            body, position, turn = len(merged) - 1, np.zeros(3), align.T
-        frames[joint.child] = body, position, turn
-    for name, (body, position, turn) in frames.items():
+            merged.append(MergedBody(joint.child, joint, body, position, rotation @ align))
+            body, position, rotation = len(merged) - 1, np.zeros(3), align.T
+        frames[joint.child] = body, position, rotation
+    for name, (body, position, rotation) in frames.items():
         link = links[name]
-        centre = position + turn @ link.centre
+        centre = position + rotation @ link.centre
         merged[body].links[name] = link.mass
-        merged[body].add(link.mass, centre, turn @ link.inertia @ turn.T)
+        merged[body].add(link.mass, centre, rotation @ link.inertia @ rotation.T)
     return merged
 
 
-def _point_inertia(centre: Array) -> Array:
+def point_inertia(centre: Array) -> Array:
     """Return the inertia (3, 3) [m^2] about the origin of a unit point mass at a point (3,)."""
     return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 
@@ -107,6 +113,6 @@ def _turn_to_axis(axis: bytes) -> Array:
     For an axis that points downwards it is the smallest turn from -z, after half a turn about x.
     """
     unit, half_turn = np.frombuffer(axis), np.diag([1.0, -1.0, -1.0])
-    turn = turn_between(UP, unit) if unit[2] >= 0.0 else turn_between(-UP, unit) @ half_turn
-    turn.flags.writeable = False
-    return turn
+    rotation = turn_between(UP, unit) if unit[2] >= 0.0 else turn_between(-UP, unit) @ half_turn
+    rotation.flags.writeable = False
+    return rotation

@@ -27,7 +27,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST, check_file, is_file, read_text
 from roboaccord.contract.state import Array
 from roboaccord.description.resources import folders_of, share
-from roboaccord.numerics.machine import spending
+from roboaccord.numerics.machine import memory_limit
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
@@ -101,7 +101,7 @@ def _checked(path: Path, read: Callable[[Path], list[MeshPart]]) -> list[MeshPar
         raise AccordError(f"cannot read {path}: a mesh is one of {', '.join(FORMATS)}")
     check_file(path)
     try:
-        with spending(MOST_MEMORY):
+        with memory_limit(MOST_MEMORY):
             parts = read(path)
     except AccordError:
         raise
@@ -186,6 +186,7 @@ def _neighbour_resolver(path: Path) -> Any:
     read = resolver.get
 
     def get(name: str) -> bytes:
+        """Return the content of a file by its name, after a check of its size."""
         for word in (name.strip(), name.strip().lstrip("/"), Path(name).name):
             if (neighbour := path.parent / word).exists():
                 check_file(neighbour)

@@ -49,6 +49,7 @@ class MimicDynamics(TreeDynamics):
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
     ) -> None:
+        """Take Runge-Kutta steps of order 4, as of the base class."""
         self._set_wrench(wrench)
         slope = np.zeros_like(y)
         for _ in range(count):
@@ -68,12 +69,12 @@ class MimicDynamics(TreeDynamics):
         f - h = (M + J) a.
         """
         n = len(self.joints)
-        armature = self._body[self._rows, bodies.ARMATURE]
-        self._body[self._rows, bodies.ARMATURE] = armature + self._added_inertia
+        armature = self._body[self._joint_rows, bodies.ARMATURE]
+        self._body[self._joint_rows, bodies.ARMATURE] = armature + self._added_inertia
         try:
             super()._slopes(y, effort, slope)
         finally:
-            self._body[self._rows, bodies.ARMATURE] = armature
+            self._body[self._joint_rows, bodies.ARMATURE] = armature
         at_rest = y.copy()
         at_rest[bodies.Q + n :] = 0.0
         rows, mass, _ = self._statics(at_rest)

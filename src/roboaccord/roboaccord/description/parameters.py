@@ -65,18 +65,23 @@ class Parameters:
         return type(self)(**{**self.as_dict(), **changes})
 
     def __getattr__(self, name: str) -> float:
+        """Refuse a name that is no parameter."""
         raise MissingParameterError(f"parameter {name} is missing")
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
+        """Refuse any change."""
         raise AttributeError(f"parameters are read-only: {name}")
 
     def __eq__(self, other: object) -> bool:
+        """Return whether another object has the same class and values."""
         return type(other) is type(self) and self.as_dict() == other.as_dict()
 
     def __hash__(self) -> int:
+        """Return a hash of names and values."""
         return hash(tuple(self.as_dict().items()))
 
     def __repr__(self) -> str:
+        """Return the class with all values."""
         values = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
         return f"{type(self).__name__}({values})"
 
@@ -92,8 +97,8 @@ def parameter_file(package: str, name: str = "parameters") -> dict[str, Any]:
     entries = read_yaml(path)
     for name, entry in entries.items():
         value = entry.get("value") if isinstance(entry, dict) else None
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not math.isfinite(float(value or 0.0)):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(float(value or 0.0)):
             raise AccordError(f"{path}: {name} has no value that is a number")
     return entries
 
@@ -121,9 +126,7 @@ def parameter_set(package: str, choice: str) -> dict[str, float]:
     return {key: entry["uncertainty"][ENDS.index(end)] for key, entry in entries.items()}
 
 
-def load_parameters(
-    kind: type[P], package: str, changes: Mapping[str, float | int] | None = None
-) -> P:
+def load_parameters(kind: type[P], package: str, changes: Mapping[str, float] | None = None) -> P:
     """Return the parameters of a robot, with some of them changed.
 
     Args:

@@ -76,9 +76,9 @@ class Scene:
         elements = {e.get("name"): e for e in root.findall("link")}
         shapes, has_collisions = list[Shape](), False
         for index, link in enumerate(tree.links):
-            of_link, replaced = _link_shapes(elements[link.name], index, palette, collision)
-            shapes += of_link
-            has_collisions |= replaced
+            added, has_replaced = _link_shapes(elements[link.name], index, palette, collision)
+            shapes += added
+            has_collisions |= has_replaced
         name = root.get("name", "robot")
         if not shapes and not collision:
             return cls.parse(urdf, collision=True)

@@ -38,7 +38,8 @@ Faces = tuple[tuple[int, ...], ...]
 # Attributes that a URDF must state, by form.
 REQUIRED = {"box": "size", "cylinder": "radius length", "sphere": "radius", "mesh": "filename"}
 # Names of surfaces that viewers know; another solid may have any name.
-GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
+GROUND, WALL, TERRAIN = "ground", "wall", "terrain"
+BACKDROPS = (GROUND, WALL, TERRAIN)
 
 
 def box(size: Array) -> tuple[Array, Faces]:
@@ -52,6 +53,7 @@ def cylinder(radius: float, length: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a cylinder along z [m]."""
     ring = np.column_stack([radius * np.cos(ANGLES), radius * np.sin(ANGLES), 0 * ANGLES])
     half = np.array([0.0, 0.0, 0.5 * length])
+    # Vertices of the lower ring come first: above vertex i is vertex i + SIDES.
     wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in RING)
     caps = (tuple(range(SIDES))[::-1], tuple(range(SIDES, 2 * SIDES)))
     return np.vstack([ring - half, ring + half]), wall + caps
@@ -61,6 +63,7 @@ def sphere(radius: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a sphere [m]."""
     polar, azimuth = np.meshgrid(np.linspace(np.pi, 0, PARALLEL_COUNT + 1), ANGLES, indexing="ij")
     directions = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
+    # Vertices from the lower pole upward, SIDES in each row, which begins at index `row`.
     faces = tuple(
         (row + i, row + j, row + j + SIDES, row + i + SIDES)
         for row in range(0, PARALLEL_COUNT * SIDES, SIDES)
@@ -160,13 +163,13 @@ def read_geometry(element: ET.Element) -> Geometry:
     origin = element.find("origin")
     return Geometry(
         form=form.tag,
+        position=three_numbers(origin, "xyz"),
         rotation=rpy_matrix(*three_numbers(origin, "rpy")),
         size=three_numbers(form, "size"),
         radius=float(form.get("radius", "0")),
         length=float(form.get("length", "0")),
         file=form.get("filename", ""),
         scale=three_numbers(form, "scale", "1 1 1"),
-        position=three_numbers(origin, "xyz"),
     )
 
 

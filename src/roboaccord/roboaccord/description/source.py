@@ -29,6 +29,7 @@ def parse_lines(text: str) -> tuple[ET.Element, dict[ET.Element, int]]:
     lines = dict[ET.Element, int]()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        """Make an element, and note its line."""
         lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
 
     parser.StartElementHandler, parser.EndElementHandler = start, builder.end

@@ -140,7 +140,8 @@ class Tree:
                     missing = f"link {end}, which does not exist"
                     raise AccordError(f"{broken}: {joint.name} names {missing}")
         # Links and joints level by level; then the second tree, below the joint of a ball.
-        names, ordered, frame = [root], list[Joint](), 0
+        names, ordered = [root], list[Joint]()
+        frame = 0
         _append_below(joints, names, ordered, source)
         ball = next((j for j in joints if j.kind == "floating" and j.child == root), None)
         if ball is not None:

@@ -32,8 +32,8 @@ DRAKE_NAMESPACE = "http://drake.mit.edu"  # namespace of the elements `drake:...
 
 # Position (3,) [m] and rotation (3, 3) of a frame in another.
 Pose = tuple[Array, Array]
-HERE: Pose = (np.zeros(3), np.eye(3))  # a frame that coincides with the other
-UP = np.array([0.0, 0.0, 1.0])  # unit vector
+HERE: Pose = (np.zeros(3), np.eye(3))  # pose of a frame that coincides with the other one
+UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis, also the axis of joints without one
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
     children = {joint.child for joint, _ in joints}
     root = WORLD if WORLD in by_name else next((n for n in by_name if n not in children), "")
     root = root or links[0].name  # all are children in a loop, which is refused below
-    # From the root outward, take the next joint that is attached to a link in the tree. `origins`
-    # has the new origin of each link in the frame of its body (3,) [m].
-    origins, ordered, remaining = {root: np.zeros(3)}, list[Joint](), list(joints)
+    # From the root outward, take the next joint that is attached to a link in the tree.
+    origins = {root: np.zeros(3)}  # by link: its new origin in the frame of its body (3,) [m]
+    ordered, remaining = list[Joint](), list(joints)
     while attached := [j for j in remaining if {j[0].parent, j[0].child} & origins.keys()]:
         remaining.remove(attached[0])
         joint, pose_in_child = attached[0]
@@ -88,12 +88,14 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
             raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
         if joint.child in origins:  # the file goes from the tip to the base: exchange both ends
             joint, pose_in_child = _reversed(joint, pose_in_child)
+        # Position and axes of the joint in the child; rotation of the child in the parent.
         point, axes = pose_in_child
-        # Rotation of the child in the parent; its new origin is on the joint, unless that is fixed.
-        turn = joint.rotation @ axes.T
+        rotation = joint.rotation @ axes.T
+        # The child's new origin is on the joint, unless that is fixed; then its position in the
+        # parent, whose origin has moved, too.
         origin = np.zeros(3) if joint.kind == "fixed" else point
-        position = joint.position - origins[joint.parent] + turn @ (origin - point)
-        ordered.append(replace(joint, position=position, rotation=turn, axis=axes @ joint.axis))
+        position = joint.position - origins[joint.parent] + rotation @ (origin - point)
+        ordered.append(replace(joint, position=position, rotation=rotation, axis=axes @ joint.axis))
         origins[joint.child] = origin
     if unattached := [name for name in by_name if name not in origins]:
         raise AccordError(f"{unattached[0]} is attached neither to {root} nor to its descendants")
@@ -104,9 +106,10 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
 
 def _reversed(joint: Joint, pose_in_child: Pose) -> tuple[Joint, Pose]:
     """Return the same joint with parent and child exchanged."""
-    parent, child, (position, rotation) = joint.child, joint.parent, pose_in_child
-    exchanged = replace(joint, parent=parent, child=child, position=position, rotation=rotation)
-    return replace(exchanged, axis=-joint.axis), (joint.position, joint.rotation)
+    position, rotation = pose_in_child
+    exchanged = replace(joint, parent=joint.child, child=joint.parent, axis=-joint.axis)
+    exchanged = replace(exchanged, position=position, rotation=rotation)
+    return exchanged, (joint.position, joint.rotation)
 
 
 def write_tree(tree: Tree, name: str) -> str:

@@ -12,35 +12,35 @@ from roboaccord.numerics.jit import kernel
 
 
 @kernel
-def vector_at(rows, i, at):
-    """Return the vector in row i of an array (3 numbers), beginning at column `at`."""
-    return rows[i, at], rows[i, at + 1], rows[i, at + 2]
+def vector_at(rows, i, col):
+    """Return the vector in row i of an array (3 numbers), beginning at column `col`."""
+    return rows[i, col], rows[i, col + 1], rows[i, col + 2]
 
 
 @kernel
-def symmetric_at(rows, i, at):
-    """Return the symmetric matrix in row i of an array (6 numbers), beginning at column `at`."""
-    return vector_at(rows, i, at) + vector_at(rows, i, at + 3)
+def symmetric_at(rows, i, col):
+    """Return the symmetric matrix in row i of an array (6 numbers), beginning at column `col`."""
+    return vector_at(rows, i, col) + vector_at(rows, i, col + 3)
 
 
 @kernel
-def matrix_at(rows, i, at):
-    """Return the matrix in row i of an array (9 numbers), beginning at column `at`."""
-    return vector_at(rows, i, at) + vector_at(rows, i, at + 3) + vector_at(rows, i, at + 6)
+def matrix_at(rows, i, col):
+    """Return the matrix in row i of an array (9 numbers), beginning at column `col`."""
+    return vector_at(rows, i, col) + vector_at(rows, i, col + 3) + vector_at(rows, i, col + 6)
 
 
 @kernel
-def store(rows, i, at, values):
-    """Write values into row i of an array, beginning at column `at`."""
+def store(rows, i, col, values):
+    """Write values into row i of an array, beginning at column `col`."""
     for k in range(len(values)):
-        rows[i, at + k] = values[k]
+        rows[i, col + k] = values[k]
 
 
 @kernel
-def accumulate(rows, i, at, values):
-    """Add values to the entries of row i of an array, beginning at column `at`."""
+def accumulate(rows, i, col, values):
+    """Add values to the entries of row i of an array, beginning at column `col`."""
     for k in range(len(values)):
-        rows[i, at + k] += values[k]
+        rows[i, col + k] += values[k]
 
 
 @kernel
@@ -117,4 +117,15 @@ def minus_outer(s, a, k):
     return (
         s[0] - x * a[0], s[1] - x * a[1], s[2] - x * a[2],
         s[3] - y * a[1], s[4] - y * a[2], s[5] - z * a[2],
+    )  # fmt: skip
+
+
+@kernel
+def minus_product(m, a, b, k):
+    """Return M - k a b', for a matrix M (9 numbers) and vectors a and b."""
+    x, y, z = k * a[0], k * a[1], k * a[2]
+    return (
+        m[0] - x * b[0], m[1] - x * b[1], m[2] - x * b[2],
+        m[3] - y * b[0], m[4] - y * b[1], m[5] - y * b[2],
+        m[6] - z * b[0], m[7] - z * b[1], m[8] - z * b[2],
     )  # fmt: skip

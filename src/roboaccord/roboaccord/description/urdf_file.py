@@ -32,12 +32,15 @@ LONGEST_NAME = 255  # characters, as many as file systems allow in the name of a
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"  # name of the root link in every simulator
 RESERVED = (ROOT, "world")  # names of links that have a meaning in engines
-PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")  # declaration of a prefix
-# Declaration of a default namespace in the first element, and blanks before that of XML.
+# Declaration of a prefix, as in `xmlns:drake="http://drake.mit.edu"`.
+PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
+# Declaration of a default namespace in the first element, as in `<robot xmlns="..."`, and blanks
+# before that of XML, `<?xml ...?>`.
 NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
 LEADING = re.compile(r"\A(\s+)(<\?xml.*?\?>)")
 STANDARD_INPUT = Path("-")  # path that stands for it
-# Name of the robot in a URDF, SDFormat or MJCF file.
+# Name of the robot in a URDF, SDFormat or MJCF file: `<robot name="..."`, `<model name="..."` or
+# `<mujoco model="..."`.
 TITLE = re.compile(
     r"<(?:(?:robot|model)\b[^>]*?\bname|mujoco\b[^>]*?\bmodel)\s*=\s*[\"']([^\"'$]+)[\"']"
 )

@@ -96,6 +96,7 @@ def expand_trusted(path: str, arguments: Mapping[str, str], packages: Mapping[st
     folders = {name: Path(folder) for name, folder in packages.items()}
 
     def find(package: str) -> str:
+        """Return the folder of a package that the file names by `$(find PACKAGE)`."""
         for folder in package_folders(package, Path(path), folders):
             if folder.is_dir():
                 return str(folder)
@@ -115,6 +116,7 @@ def expand_fenced(path: str, arguments: Mapping[str, str], packages: Mapping[str
     builtins = {**xacro._global_symbols["python"]}
 
     def checked(evaluate: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that evaluates expressions, after a check of each."""
         return lambda text, *names: evaluate(check_expression(text, refused_nodes), *names)
 
     def limited(text: str, _: object, names: Any) -> Any:

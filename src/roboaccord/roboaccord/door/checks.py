@@ -5,10 +5,11 @@ whose equations of motion are written out in this project. `crosscheck` is what 
 the command call. For a robot it runs the check of the folder crosscheck/ and writes the page
 report.html; for a recorded run it calls `check_recording`, which compares every control period.
 
-CROSSCHECK states which arguments go with a robot, a file or a bag: a new argument is named there,
+CROSSCHECK states which options go with which mode (contract/modes.py): a robot by its name
+("ROBOT"), its file ("FILE", "FILE.xacro") or a recorded run ("BAG"). A new argument is named there,
 too. Names of arguments and types of results stay (docs/python.md). Logs (tables of a motion that
-was recorded elsewhere) are only recognised here, by TABLE_SUFFIXES; another package checks them, by
-its mode `crosscheck.LOG`.
+was recorded elsewhere) have the mode "BAG" here, and are recognised by TABLE_SUFFIXES; another
+package checks them, by its mode `crosscheck.LOG`.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.level import AnyLevel
     from roboaccord.crosscheck.report import Report
 
-# A function that is called with the name of an engine that is left out, and the reason.
-OnRefused = Callable[[str, AccordError], None]
 TABLE_SUFFIXES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")
 
 
 def _modes(options: Mapping[str, Any]) -> list[str]:
-    """Return the mode that options choose; refuse a log if no installed package checks logs."""
+    """Return the mode that options choose, by their names on the command line.
+
+    Raises:
+        AccordError: for a log, if no installed package checks logs.
+    """
     subject = options["what"]
     mode = subject_mode(subject)
     if mode == "BAG":
@@ -56,14 +59,16 @@ def is_table(recording: Recording) -> bool:
     return isinstance(recording, str | Path) and Path(recording).suffix.lower() in TABLE_SUFFIXES
 
 
-# Options that go with a check of engines, besides those that describe the robot.
-ENGINE_OPTIONS = "engines refine perturb profile verbose out force refused progress changed command"
-ENGINE_OPTIONS += " all levels"
+# Options and arguments that go with a check of engines, separated by blanks; those that describe
+# the robot are in ROBOTS.
+ENGINE_OPTIONS = (
+    "engines refine perturb profile verbose out force refused progress changed command all levels"
+)
 OPTIONS = {mode: f"{robot_options} {ENGINE_OPTIONS}" for mode, robot_options in ROBOTS.items()}
 CROSSCHECK = Modes(_modes, {**OPTIONS, "BAG": "words robot set trust"})
 
 
-@CROSSCHECK.guard
+@CROSSCHECK.check_arguments
 def crosscheck(
     robot_or_recording: Subject | Recording,
     scenario: str | Path | None = None,
@@ -72,7 +77,7 @@ def crosscheck(
     engines: Sequence[Engine] | None = None,
     settings: Settings | None = None,
     refine: int = 3,
-    refused: OnRefused | None = None,
+    refused: Callable[[str, AccordError], None] | None = None,
     progress: Progress = QUIET,
     changed: bool = False,
     command: str = "",
@@ -163,15 +168,18 @@ def check_recording(
     """
     from roboaccord.crosscheck.recorded import check_bag
 
-    # A scenario by name: of a named robot, or of the recorded one, whose file is not opened.
+    # 1. A named scenario, or a named robot where the bag has no scenario: they are loaded.
     if scenario or (robot and not run.scenario):
         name = robot or str(run.scenario.get("robot", run.robot))
         if robot or not is_file(name):
             return check_bag(run, setup=load_setup(name, scenario, changes, **options))
+        # The recorded robot is a file, which may be gone: the bag has its description.
         recorded_robot = run.setup().robot
         named = load_scenario(recorded_robot.package, recorded_robot.key, scenario, changes)
         return check_bag(run, setup=Setup.of(named, recorded_robot))
+    # 2. No scenario at all: `check_bag` refuses the bag.
     if not run.scenario:
         return check_bag(run, setup=None)
+    # 3. The recorded scenario, with another robot if one is named.
     robot_change = [f"robot={json.dumps(find_robot(robot).key)}"] if robot else []
     return check_bag(run, setup=run.setup([*robot_change, *changes]))

@@ -3,8 +3,9 @@
 `run` is what `ra.run` and the command `accord run` call. It loads robot and scenario, finds the
 transport (the way in which controller and simulator exchange messages) by its entry point
 (run/runner.py), and warns about servos that are unstable at the control period. A recorded run is
-a bag, a file of messages with time stamps. RUN states which arguments go together: a new argument
-is named there, too. Names of arguments and types of results stay (docs/python.md).
+a bag, a file of messages with time stamps. RUN states which options go together, by modes
+(contract/modes.py): a new argument is named there, too. Names of arguments and types of results
+stay (docs/python.md).
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ def _modes(options: Mapping[str, Any]) -> list[str]:
     return [robot_mode, "with --view"] if options.get("view") else [robot_mode]
 
 
-# Options that go with every robot, by the mode "".
+# Options of the command by mode, separated by blanks; those of the mode "" go with every mode.
 RUN_OPTIONS = "engine transport controller inputs timeout view out force"
 RUN = Modes(_modes, {**ROBOTS, "with --view": "speed stay", "": RUN_OPTIONS})
 
 
-@RUN.guard
+@RUN.check_arguments
 def run(
     robot: arguments.Subject,
     scenario: str | Path | None = None,
@@ -63,7 +64,10 @@ def run(
         controller: `MODULE:CLASS`, in place of the scenario's.
         inputs: inputs of the run, or a recorded run, whose inputs are repeated.
         transport: `direct`, `ros` or `ros_processes`.
-        timeout, observers, wrap, tell: as in `RunRequest`.
+        timeout: how long the controller may take for an answer [s of wall time].
+        observers: follow the run, if the transport runs in this process.
+        wrap: returns the simulator to use in place of the one made; by default the same.
+        tell: called with each line about the run that a person should read.
         out: folder for the bag; by default a new one under runs/.
         **options: see `arguments.Options`.
 

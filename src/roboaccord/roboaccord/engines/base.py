@@ -150,6 +150,7 @@ class EngineSimulator(Simulator):
         return {name: link.mass for name, link in self.properties().links.items()}
 
     def _start(self, state: RobotState) -> None:
+        """Begin at a state, without contacts, wrench and losses of the motion before."""
         self._wrench = None
         if self._touches:
             self._touches.reset()
@@ -159,6 +160,7 @@ class EngineSimulator(Simulator):
         self._place(state)
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Advance by a control tick under `_effort` and the wrench of the command."""
         self._acting = self._geared(self._effort)
         self._wrench = self._checked_wrench(command)
         if self._touches or self._meter:
@@ -167,6 +169,7 @@ class EngineSimulator(Simulator):
             self._substeps(self._acting, self._steps)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
+        """Record an event for each joint that has reached its stop."""
         for joint in self._stops.new_stops(after.q):
             self._events.append(self._stops.event(joint, self._time))
 
@@ -185,10 +188,10 @@ class EngineSimulator(Simulator):
             self._events += touches.take_events()
 
     def meter(self) -> None:
+        """Start to measure losses, in each physics step."""
         super().meter()
-        self._meter = StepMeter(
-            self.tree, self.joints, self.physics_step, self._law, self._friction, self._losses
-        )
+        law, friction, losses = self._law, self._friction, self._losses
+        self._meter = StepMeter(self.tree, self.joints, self.physics_step, law, friction, losses)
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the mass matrix (m, m) in a state.
@@ -210,6 +213,7 @@ class EngineSimulator(Simulator):
         return statics
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations in the engine; the present state is restored."""
         present = self.state()
         acceleration = self.mechanism.acceleration_at(state, self._geared(effort))
         self._place(present)
@@ -225,8 +229,8 @@ class EngineSimulator(Simulator):
         """Record the indices of joints and base in the engine's arrays, and compile the forces.
 
         Args:
-            indices: at_q, at_v, rows_q and rows_v of `CompiledForces`; none for an engine whose
-                forces Python computes.
+            indices: the arguments from `joint_q_rows` to `base_v_rows` of `CompiledForces`; none
+                for an engine whose forces Python computes.
         """
         self._indices = indices
         self._compile()

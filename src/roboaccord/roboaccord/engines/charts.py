@@ -36,17 +36,17 @@ def plane_chart(engines: Array, ours: Array) -> Chart:
     Args:
         engines, ours: the engine's axes of the plane and ours, as columns (3, 3), the normal last.
     """
-    turn = engines.T @ ours
-    return lambda q, qd: (turn @ q, turn, np.zeros(3))
+    T = engines.T @ ours  # from components along our axes to those along the engine's
+    return lambda q, qd: (T @ q, T, np.zeros(3))
 
 
 def planes(urdf: str) -> dict[str, Array]:
     """Return our axes (3, 3) of each planar joint of a URDF, in its parent's frame."""
     axes = dict[str, Array]()
     for joint in ET.fromstring(urdf).findall("joint[@type='planar']"):
-        turn = rotations.rpy_matrix(*numbers(joint.find("origin"), "rpy").tolist())
+        rotation = rotations.rpy_matrix(*numbers(joint.find("origin"), "rpy").tolist())
         normal = numbers(joint.find("axis"), "xyz", "1 0 0")
-        axes[joint.get("name", "")] = turn @ plane(normal)
+        axes[joint.get("name", "")] = rotation @ plane(normal)
     return axes
 
 
@@ -71,7 +71,8 @@ def free_motion(q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
     velocity_before = np.cumsum(spins, axis=1) - spins
     angular_drift = np.cross(velocity_before.T, spins.T).sum(axis=0)
     jacobian = np.zeros((6, 6))
-    jacobian[:3, 3:], jacobian[3:, :3] = rotation.T @ hinge_axes, rotation.T
+    jacobian[:3, 3:] = rotation.T @ hinge_axes
+    jacobian[3:, :3] = rotation.T
     twist = jacobian @ qd
     # The linear velocity is constant in the world, so its components in the turning axes change.
     linear_drift = -np.cross(twist[:3], twist[3:])
@@ -97,11 +98,11 @@ class Charts:
 
     def to_engine(self, state: RobotState) -> tuple[RobotState, Array, Array]:
         """Return a state in the engine's coordinates, with T (n, n) and c (n,)."""
-        q, turn, drift = np.array(state.q), self._identity.copy(), np.zeros(len(state.q))
+        x, T, c = np.array(state.q), self._identity.copy(), np.zeros(len(state.q))
         for rows, chart in self._rows_and_charts:
-            q[rows], turn[np.ix_(rows, rows)], drift[rows] = chart(state.q[rows], state.qd[rows])
-        effort = np.asarray(np.linalg.solve(turn.T, state.effort), float)
-        return replace(state, q=q, qd=turn @ state.qd, effort=effort), turn, drift
+            x[rows], T[np.ix_(rows, rows)], c[rows] = chart(state.q[rows], state.qd[rows])
+        effort = np.asarray(np.linalg.solve(T.T, state.effort), float)
+        return replace(state, q=x, qd=T @ state.qd, effort=effort), T, c
 
 
 def _degrees_of(name: str, joints: Collection[str]) -> tuple[str, ...]:

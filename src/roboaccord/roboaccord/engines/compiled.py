@@ -72,8 +72,9 @@ class CompiledForces:
         kinematics: poses and velocities of the links.
         law: friction law of the links, or None.
         friction: friction law of the joints, or None.
-        at_q, at_v: indices of the joints' coordinates and rates among the engine's (n,).
-        rows_q, rows_v: indices of the base's; (3,) for a planar base: x, y and yaw.
+        joint_q_rows, joint_v_rows: indices of the joints' coordinates and of their rates among the
+            engine's (n,).
+        base_q_rows, base_v_rows: those of the base; used if it is planar: x, y and yaw (3,).
 
     Attributes:
         table: counts, flags and addresses (ENTRIES,).
@@ -85,21 +86,22 @@ class CompiledForces:
         kinematics: TreeKinematics,
         law: EllipseFriction | None,
         friction: JointFriction | None,
-        at_q: Array | Index,
-        at_v: Array | Index,
-        rows_q: Array | Index,
-        rows_v: Array | Index,
+        joint_q_rows: Array | Index,
+        joint_v_rows: Array | Index,
+        base_q_rows: Array | Index,
+        base_v_rows: Array | Index,
     ) -> None:
-        k, n = len(kinematics.names), len(at_q)
+        k, n = len(kinematics.names), len(joint_q_rows)
         self.table = np.zeros(ENTRIES, np.int64)
         self.table[[LINK_COUNT, JOINT_COUNT]] = k, n
-        self.table[PLANAR] = len(rows_v) == len(rows_q) == 3
+        self.table[PLANAR] = len(base_v_rows) == len(base_q_rows) == 3
         self.held = np.zeros(n)
         self._arrays: list[Array] = []  # stored, because the table has only their addresses
         self._callback: object = None  # C function, made by `attach`
         self._table_address = 0  # address of the table for the C function
         # The engine's indices, and the constants of the tree.
-        self._enter({Q_ROWS: at_q, V_ROWS: at_v, BASE_Q_ROWS: rows_q, BASE_V_ROWS: rows_v})
+        self._enter({Q_ROWS: joint_q_rows, V_ROWS: joint_v_rows})
+        self._enter({BASE_Q_ROWS: base_q_rows, BASE_V_ROWS: base_v_rows})
         self._enter({PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column})
         self._enter({JOINT_ORIGIN: kinematics.joint_origin, JOINT_AXIS: kinematics.axis})
         self._enter({JOINT_ROTATION: kinematics.joint_rotation, MASS_CENTRE: kinematics.centre})
@@ -109,18 +111,19 @@ class CompiledForces:
         self._enter({entry: np.zeros((k, 3)) for entry in vectors_of_links})
         self._enter({ROTATION: np.tile(np.eye(3), (k, 1, 1)), WRENCH: np.zeros(6)})
         # Constants of the friction law, and of the friction and springs of joints.
-        numbers = np.zeros(3)
-        self._enter({LAW_NUMBERS: numbers, HELD_EFFORT: self.held})
+        law_numbers = np.zeros(3)  # load, slip speed, squared fading speed
+        self._enter({LAW_NUMBERS: law_numbers, HELD_EFFORT: self.held})
         if law:
             sliding = np.array([kinematics.names.index(name) for name in law.links])
             self.table[[SLIDER_COUNT, POINT_COUNT]] = len(sliding), len(law.points)
             self.table[[OTHER_GROUND_SIZE, PYRAMID]] = law.beyond.size, law.pyramid
-            numbers[:2] = law.load, law.slip_speed
+            law_numbers[:2] = law.load, law.slip_speed
             self._enter({SLIDING: sliding, CONTACT_POINTS: law.points, FRICTION_MU: law.mu})
             self._enter({OTHER_GROUND: law.beyond, GYRATION: law.gyration})
         if friction:
             self.table[JOINT_FRICTION] = 2 if friction.spring else 1
-            numbers[2] = friction.speed**2
+            law_numbers[2] = friction.speed**2
+            # A number for all joints becomes an array (n,), as `held` is.
             _, viscous, dry = np.broadcast_arrays(self.held, friction.viscous, friction.constant)
             self._enter({VISCOUS: viscous, DRY: dry})
             if friction.spring:
@@ -164,7 +167,7 @@ def compile_forces(
 
     Args:
         kinematics, law, friction: as of `CompiledForces`.
-        indices: its at_q, at_v, rows_q, rows_v.
+        indices: its arguments from `joint_q_rows` to `base_v_rows`.
         base: how the base moves.
     """
     if config.DISABLE_JIT or (friction and friction.stiction is not None):

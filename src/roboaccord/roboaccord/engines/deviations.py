@@ -37,7 +37,7 @@ OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
 OF_FEET = ("friction",)
 OF_TREE_JOINTS = ("origin", "axis")  # quantities of joints that are changed in the tree
-Z_INDEX = 2  # index of z
+Z_INDEX = 2  # index of the vertical among the axes x, y and z
 # [rad/s] Speed below which added dry friction fades to 0. It is small compared with the rates of
 # joints, and equal to the change of a rate in a step of 1 ms at 1 rad/s^2.
 FADING_SPEED = 1e-3
@@ -61,9 +61,23 @@ class ModelChange(NamedTuple):
     size: float
 
 
-def deviate(
-    model: EngineModel, changes: Sequence[ModelChange], *, sticks: bool
-) -> tuple[EngineModel, Tree | None, ForceLaw | None, dict[str, float]]:
+class ChangedModel(NamedTuple):
+    """Model with changed numbers.
+
+    Attributes:
+        model: without the law of friction on the ground if that sticks.
+        tree: changed links and joints; None if nothing is changed.
+        sticking_law: law of the friction that sticks, with its changes; None if none sticks.
+        factors: on that friction by link; 1 for a link that is not named.
+    """
+
+    model: EngineModel
+    tree: Tree | None
+    sticking_law: ForceLaw | None
+    factors: dict[str, float]
+
+
+def deviate(model: EngineModel, changes: Sequence[ModelChange], *, sticks: bool) -> ChangedModel:
     """Return a model with several changes.
 
     Args:
@@ -71,14 +85,11 @@ def deviate(
         changes: the changes, made one after the other.
         sticks: whether friction on the ground sticks; its law is then returned separately, because
             such friction is no function of the motion, as force laws are.
-
-    Returns:
-        The model without a law that sticks; its changed tree, or None if nothing is changed; the
-        law of friction that sticks, or None; and factors on that friction by link (1 if not named).
     """
     law = model.force_law if sticks else None
     model = replace(model, force_law=None) if law else model
-    tree, factors = None, dict[str, float]()
+    tree = None
+    factors = dict[str, float]()
     for change in changes:
         tree = deviating_tree(tree or model.tree, change)
         if law and change.quantity in OF_FEET:
@@ -87,7 +98,7 @@ def deviate(
             law = scaled_ground(law, change.quantity, 1.0 + change.size)
         else:
             model = changed_model(model, tree, change)
-    return model, tree, law, factors
+    return ChangedModel(model, tree, law, factors)
 
 
 def deviating_tree(tree: Tree, change: ModelChange) -> Tree:

@@ -76,7 +76,8 @@ def relative_at(measured: Array, expected: Array) -> tuple[float, int]:
         scale = float(np.abs(expected).max(initial=0.0)) or 1.0
     if not np.isfinite(errors).all():
         return np.inf, int(np.argmax(~np.isfinite(errors)))
-    return float(errors.max(initial=0.0)) / scale, first_largest(errors) if errors.size else 0
+    index = first_largest(errors) if errors.size else 0
+    return float(errors.max(initial=0.0)) / scale, index
 
 
 def compare_value(

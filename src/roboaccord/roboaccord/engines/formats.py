@@ -69,9 +69,8 @@ def read_robot(
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     # Notes for the user: which engine converted the file, and what was lost.
-    summary = (
-        f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
-    )
+    reader = f"<{form}> read by {engine.name} {version}"
+    summary = f"{reader} and converted to a URDF, without its shapes"
     lacks, missing, unweighed = map(tuple, others)
     notes = (summary, *notes, *(f"{line}: left out" for line in lacks))
     file = urdf_file.check_urdf(path, urdf, folders, notes, frozenset(links))

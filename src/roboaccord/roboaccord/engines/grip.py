@@ -89,7 +89,8 @@ class Grip:
 
     def _joints_moving(self, link: int) -> list[bool]:
         """Return which joints move a link (n,): those between it and the base."""
-        kinematics, is_moving = self._kinematics, np.zeros(len(self._kinematics.joints), bool)
+        kinematics = self._kinematics
+        is_moving = np.zeros(len(kinematics.joints), bool)
         while link >= 0:
             if kinematics.column[link] >= 0:
                 is_moving[kinematics.column[link]] = True
@@ -101,12 +102,12 @@ class Grip:
 
         The first c rows are slip along the links, the others slip across them.
         """
-        # Directions (c, 2) along and across the links.
         points, kinematics = motion.position[self._links], self._kinematics
+        # Unit vectors (c, 2) in the plane, along and across the links.
         heading = motion.rotation[self._links, :2, 0]
         along = heading / np.linalg.norm(heading, axis=1)[:, None]
         across = along[:, ::-1] * np.array([-1.0, 1.0])
-        # Components (n, 1) of axes, and (n, c) of points relative to origins.
+        # Components (n, 1) of the joints' axes, and (n, c) of points relative to joints' origins.
         x, y, z = kinematics.axes[self._children, :, None].swapaxes(0, 1)
         dx, dy, dz = (points.T - kinematics.origin[self._children, :, None]).swapaxes(0, 1)
         # Velocity (2, n, c) of each point by a unit rate of each joint: axis x lever, or the axis.
@@ -122,9 +123,7 @@ class Grip:
             rows.append(np.column_stack([direction, slip_by_yaw, slip_by_joint]))
         return np.vstack(rows)
 
-    def advance(
-        self, x: Coordinates, v: Array, slope: Array, h: float, drag: Array | None
-    ) -> Array:
+    def step(self, x: Coordinates, v: Array, slope: Array, h: float, drag: Array | None) -> Array:
         """Return the rates (6 + n,) after a step of h.
 
         Args:
@@ -133,19 +132,18 @@ class Grip:
             h: step [s].
             drag: viscous damping (n,), if h times it is part of the bodies' mass matrix; or None.
         """
-        v, turn = v.copy(), x.turn
+        v, rotation = v.copy(), x.rotation
         moving = [*LEVEL_BASE.axes, *range(6, len(v))]  # indices of x, y, yaw and the joints
-        mass = self._bodies.mass_matrix(x.q, x.position, turn)
-        v[2], impulses = self.step_vertical(
-            x.position[2], v[2], mass[0, 0], self._bodies.gravity, h
-        )
+        mass = self._bodies.mass_matrix(x.q, rotation)
+        height, speed, gravity = x.position[2], v[2], self._bodies.gravity
+        v[2], impulses = self.step_vertical(height, speed, mass[0, 0], gravity, h)
         # Carriages and roundings add dM to the mass matrix. With the sum M, the accelerations a
         # without friction become a - M^-1 dM a.
         added = self._rounding(mass)
         added[[0, 1], [0, 1]] += self._footing.carriages[:2]
         mass = mass + added
         unhindered = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
-        motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
+        motion = self._kinematics.move(x.q, v[6:], x.position, rotation, v[:6])
         v[moving] += h * unhindered
         if drag is not None:  # damping does not act on impulses
             joints = np.arange(len(LEVEL_BASE.axes), len(moving))
@@ -183,7 +181,8 @@ class Grip:
             v: at the end of the step without friction.
             impulses: upward, of the points (c,) [N s].
         """
-        # Bounds mu p of the impulses; beyond a line the ground has other coefficients.
+        # Bounds mu p of the impulses; beyond a line the ground has other coefficients: `law.beyond`
+        # is empty, or has the x of that line [m] and both coefficients there.
         law, jacobian = self.law, self.slip_jacobian(motion)
         mu = np.tile(law.mu[:, None], len(self._links))
         if law.beyond.size:

@@ -140,6 +140,7 @@ def _load(entry: EntryPoint) -> EngineSpec:
         reason = f"engine {entry.name} cannot be loaded: {type(error).__name__}: {words}"
 
     def refuse() -> NoReturn:
+        """Raise the reason why the engine cannot be loaded."""
         raise AccordError(reason)
 
     package = entry.module.partition(".")[0]

@@ -204,20 +204,15 @@ def intended_properties(model: EngineModel) -> Properties:
     friction = friction_by_joint(model)
     rotors = dict(zip(model.joints, model.rotors.tolist()))
     links = [link for link in tree.links if link.name != WORLD]
-    return Properties(
-        links={link.name: LinkProperties(link.mass, link.centre, link.inertia) for link in links},
-        joints={
-            joint.name: JointProperties(
-                joint.position,
-                np.asarray(joint.rotation @ joint.axis),
-                np.array(joint.ends),
-                *friction.get(joint.name, (0.0, 0.0)),
-                rotors.get(joint.name, 0.0),
-            )
-            for joint in tree.moving
-        },
-        gravity=np.array([0.0, 0.0, -model.gravity]),
-    )
+    joints = dict[str, JointProperties]()
+    for joint in tree.moving:
+        axis, limits = np.asarray(joint.rotation @ joint.axis), np.array(joint.ends)
+        viscous, dry = friction.get(joint.name, (0.0, 0.0))
+        rotor = rotors.get(joint.name, 0.0)
+        properties = JointProperties(joint.position, axis, limits, viscous, dry, rotor)
+        joints[joint.name] = properties
+    by_name = {link.name: LinkProperties(link.mass, link.centre, link.inertia) for link in links}
+    return Properties(by_name, joints, np.array([0.0, 0.0, -model.gravity]))
 
 
 def friction_by_joint(model: EngineModel) -> dict[str, tuple[float, float]]:

@@ -184,6 +184,7 @@ def _reorder(friction: JointFriction, order: Index) -> JointFriction:
     """Return the friction of joints that are listed in another order."""
 
     def reordered(values: Array) -> Array:
+        """Return values (n,), or one value for all joints, in the new order (n,)."""
         return np.broadcast_to(values, len(order))[order]
 
     stiction = None if friction.stiction is None else reordered(friction.stiction)
@@ -238,11 +239,10 @@ def move_text(urdf: str, move: Move, root: str) -> str:
         parent = joint.find("parent")
         is_on_ground = parent is not None and parent.get("link") in ground
         if is_on_ground and joint.get("type") not in ("planar", "floating"):
-            turn = replace(
-                move, mirrored=False
-            )  # `_mirror_frames` has mirrored the origins already
+            # `_mirror_frames` has mirrored the origins already.
+            turn = replace(move, mirrored=False)
             edit_numbers(joint, "origin", "xyz", turn.move_point)
-            edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
+            edit_numbers(joint, "origin", "rpy", lambda rpy: rpy + np.array([0.0, 0.0, move.yaw]))
     if move.reordered:
         for element in [child for child in top if child.tag in ("link", "joint")][::-1]:
             top.remove(element)
@@ -263,5 +263,6 @@ def _mirror_frames(top: ET.Element) -> None:
     for joint in top.findall("joint"):
         kind = joint.get("type")
         if kind in (*HINGES, "prismatic"):
+            # The axis of a hinge changes as an axial vector, that of a slide as a vector.
             signs = MIRROR_AXIAL if kind in HINGES else MIRROR
             edit_numbers(joint, "axis", "xyz", signs.__mul__, "1 0 0")

@@ -207,9 +207,11 @@ class TreeReading(Reading):
     apart: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Fill the attributes of `Reading` from the tree."""
         tree = self.tree
         self.joints = tuple(joint.name for joint in tree.moving)
-        self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
+        self.mass = float(sum(link.mass for link in tree.links))
+        self.shapes = Counter()
         self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
         # Axes of the joints where all joints are at 0. The origin of a link is on its joint.
         origins, turns = tree.forward(self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY)
@@ -232,9 +234,11 @@ class TreeReading(Reading):
         return equations(self.tree, joints, self.question.base, GRAVITY, spring=spring)
 
     def acceleration(self, state: RobotState) -> Array:
+        """Return accelerations (m,) in a state, by our equations of motion."""
         return self.accelerations([state])[0]
 
     def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
+        """Return the accelerations (m,) in each of many states."""
         turns = [rotations.quaternion_matrix(state.orientation) for state in states]
         motions = [
             (s.q, s.qd, s.effort, s.position, turn, rotations.turn_twist(turn, s.twist))
@@ -244,6 +248,7 @@ class TreeReading(Reading):
         return [self._joined(answer.base, answer.joints) for answer in answers]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
+        """Return mass matrix (m, m) and gravity forces (m,)."""
         return self.all_statics([state])[0]
 
     def all_statics(self, states: Sequence[RobotState]) -> list[tuple[Array, Array]]:
@@ -294,7 +299,8 @@ def draw_question(tree: Tree, base: Base, seed: int) -> Question:
         if not all(independent):
             q, qd = mimic_matrix @ q[independent] + offset, mimic_matrix @ qd[independent]
         # Pose and twist of the base; drawn for a fixed one, too, so that all draws are the same.
-        quaternion, position, twist = rng.normal(size=4), rng.normal(size=3), rng.normal(size=6)
+        quaternion = rng.normal(size=4)
+        position, twist = rng.normal(size=3), rng.normal(size=6)
         state = RobotState(0.0, q, qd, effort)
         if base == "free":
             orientation = quaternion / np.linalg.norm(quaternion)

@@ -39,7 +39,7 @@ Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted
 T = TypeVar("T")
 SHARED_LIBRARY = re.compile(r"(lib[\w.+-]+?)\.so\.(\d+)")  # name and version, in an ImportError
 # [rad or m] A joint limit of this size or more counts as no stop, because no run reaches it.
-FAR = 1e6
+NO_STOP = 1e6
 
 # Features of a model that an engine may lack: rotors; rotors of joints on which contacts or stops
 # act; a ball in a bearing; contacts; softened stops; a mesh that is not convex.
@@ -300,12 +300,14 @@ def _debian_package(name: str, version: str) -> str:
 
 
 def _has_rotors(model: EngineModel) -> bool:
+    """Return whether a joint of a model has a rotor."""
     return bool(model.rotors.any())
 
 
 def _has_rotors_with_impacts(model: EngineModel) -> bool:
+    """Return whether a model has rotors, and contacts or stops, too."""
     limits = (limit for joint in model.tree.moving for limit in (joint.lower, joint.upper))
-    has_impacts = model.contact is not None or any(abs(limit) < FAR for limit in limits)
+    has_impacts = model.contact is not None or any(abs(limit) < NO_STOP for limit in limits)
     return has_impacts and _has_rotors(model)
 
 
@@ -336,4 +338,5 @@ def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, setting
 
 
 def _keys(settings: type) -> list[str]:
+    """Return the names of the fields of a dataclass of settings."""
     return [item.name for item in fields(settings)]

@@ -65,20 +65,25 @@ class Moved(Proxy):
         return replace(state, q=q, qd=qd, effort=effort)
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint of the moved model, or release it."""
         self._inner.lock(int(self._to_original[joint]), locked)
 
     def _place(self, state: RobotState) -> None:
+        """Set the state of the moved model."""
         self._inner.reset(self._moved(state))
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Advance the moved model under the moved command."""
         wrench = None if command.wrench is None else self.move.move_wrench(command.wrench)
         effort = command.effort[self._to_moved]
         self._inner.step(replace(command, effort=effort, wrench=wrench), duration)
 
     def _read(self) -> RobotState:
+        """Return the moved model's state in the original world."""
         return self._with_order(self.move.move_state_back(self._inner.state()), self._to_original)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+        """Return the accelerations of the moved model, in the original world."""
         moved = self._inner.acceleration(self._moved(state), effort[self._to_moved])
         if moved is None:
             return None
@@ -91,7 +96,8 @@ class Moved(Proxy):
         # Rates in the moved world are R times the original ones, so the matrix is R' M R.
         n = len(self.joints)
         rates = np.zeros((6 + n, 6 + n))
-        rates[:3, :3], rates[3:6, 3:6] = self.move.matrix, self.move.axial_matrix
+        rates[:3, :3] = self.move.matrix
+        rates[3:6, 3:6] = self.move.axial_matrix
         rates[6:, 6:] = np.eye(n)[self._to_moved]
         mass = cast(EngineSimulator, self._inner).mass_matrix(self._moved(state))
         return np.asarray(rates.T @ mass @ rates)
@@ -110,6 +116,7 @@ class MovedSpec(EngineSpec):
     move: Move
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
+        """Make the simulator of a moved model."""
         simulator, move = self.inner.simulate(move_model(model, self.move)), self.move
         if not KINDS[model.base].moves:  # a fixed base keeps its state: only its description moves
             move = Move(move.name, reordered=move.reordered)
@@ -117,6 +124,7 @@ class MovedSpec(EngineSpec):
         return cast(EngineSimulator, Moved(simulator, move, model.joints))
 
     def make(self, setup: Setup) -> Simulator:
+        """Make the simulator of a setup as a whole, whose robot alone is turned."""
         move = self.move
         if move.mirrored or move.reordered or any(move.shift) or not setup.base.moves:
             raise AccordError(f"{self.name}: where its world is whole, the robot is turned alone")

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roboaccord.contract.contact import ContactPoint, Index
+from roboaccord.contract.contact import ContactPoint, Index, Mask
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.sliding_friction import EllipseFriction
@@ -38,7 +37,7 @@ from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin_coordinates import Coordinates, SteppedAxes, implicit_slope
 from roboaccord.engines.twin_rounding import ROUNDING, Roundings
 from roboaccord.numerics.jit import COMPILES
-from roboaccord.numerics.rotations import quaternion_matrix, quaternion_yaw, turn_twist
+from roboaccord.numerics.rotations import quaternion_matrix, quaternion_yaw
 from roboaccord.simulators.base import Ends
 from roboaccord.simulators.faults import LOCK_INERTIA
 from roboaccord.simulators.losses import Losses
@@ -46,19 +45,23 @@ from roboaccord.simulators.losses import Losses
 # [physics steps] A joint that would reach its stop within this time counts as stopped, because an
 # engine may act on a stop before the joint has reached it.
 LOOK_AHEAD = 2.0
-NO_TABLE = np.zeros(0, np.int64)  # stands for the table of `CompiledForces` if only efforts act
 PLANAR_ROWS = [0, 1, 5]  # x, y and yaw among the components of a twist or wrench (6,)
 
 
 class Twin(EngineSimulator):
     """Advance a model without contact and stops by a scheme (Simulator).
 
+    From `EngineSimulator` it has what acts on the robot: `_acting`, the efforts held in this
+    control tick (n,), already multiplied by gears (`_geared`); `_wrench`, that on the base (6,) or
+    None; the force law `_law` and the joints' friction `_friction`, or None; and `_compiled`, the
+    kernel of both, where there is one.
+
     Args:
         model: the model with n joints that is simulated.
         scheme: integration method of the engine.
-        shaken: seed of random roundings of all numbers of the bodies and of the mass matrix, by
+        seed: seed of random roundings of all numbers of the bodies and of the mass matrix, by
             which the effect of round-off is measured; 0 for none.
-        off: changes of the model in this twin.
+        changes: numbers of the model that differ in this twin.
         rounding: of the engine's arithmetic (`EngineSpec.rounding`).
 
     Attributes:
@@ -76,46 +79,45 @@ class Twin(EngineSimulator):
         self,
         model: EngineModel,
         scheme: Scheme,
-        shaken: int = 0,
-        off: Sequence[ModelChange] = (),
+        seed: int = 0,
+        changes: Sequence[ModelChange] = (),
         rounding: float = ROUNDING,
     ) -> None:
-        # The changed model; the law of friction that sticks, and factors on it by link.
-        self._unchanged_model, footing = model, scheme.footing
-        model, tree, sticking_law, factors = deviate(model, off, sticks=footing is not None)
-        super().__init__(model, tree)
+        self._unchanged_model = model
+        changed = deviate(model, changes, sticks=scheme.footing is not None)
+        super().__init__(changed.model, changed.tree)
         # A twin moves one tree, all joints of which take commands.
         idle = [joint.name for joint in self.tree.moving if joint.name not in self.joints]
         if idle or self.tree.frame:
             raise AccordError(f"{idle[0]} moves freely" if idle else "a ball stands in a frame")
-        self.scheme, self.stopped = scheme, False
+        self.scheme = scheme
         self.order = 1 if scheme.kind == "semi-implicit Euler" else 4
         self._axes = SteppedAxes(scheme, self.base)
         # Equations of motion, with the inertia of rotors that `lock` adds to joints. Inertias of
         # a changed model are not checked again: its original has passed the check.
-        self._bodies = TreeDynamics(
-            self.tree, self.joints, model.base, model.gravity, sure=bool(off)
-        )
-        self._roundings = Roundings(shaken, rounding)
-        self._roundings.shake(self._bodies)
+        gravity = changed.model.gravity
+        self._bodies = TreeDynamics(self.tree, self.joints, model.base, gravity, sure=bool(changes))
+        self._roundings = Roundings(seed, rounding)
+        self._roundings.round_bodies(self._bodies)
         for joint in range(len(self.joints)):
             self.lock(joint, False)
-        # Arrays for the compiled forces: 3 coordinates of a level base, or none, then n of joints.
-        base_size, n = len(self.base.axes) if not self.base.tilts else 0, len(self.joints)
-        self._force_arrays = np.zeros((3, base_size + n))  # positions, velocities and forces
-        joint_rows, base_rows = np.arange(base_size + n)[base_size:], np.arange(base_size)
+        # Positions, velocities and forces for the compiled forces: 3 coordinates of a planar base,
+        # or none of another, then n of the joints.
+        base_size = 0 if self.base.tilts else len(self.base.axes)
+        self._force_arrays = np.zeros((3, base_size + len(self.joints)))
+        base_rows, joint_rows = np.split(np.arange(self._force_arrays.shape[1]), [base_size])
         self._prepare_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
-        if footing and isinstance(sticking_law, EllipseFriction):
-            law, rounding = sticking_law, self._roundings.of_matrix
-            self._grip = Grip(footing, law, self._kinematics, self._bodies, rounding)
-            self._grip.factors = np.array([factors.get(link, 1.0) for link in law.links])
+        footing, law = scheme.footing, changed.sticking_law
+        if footing and isinstance(law, EllipseFriction):
+            self._grip = Grip(footing, law, self._kinematics, self._bodies, self._roundings.draw)
+            self._grip.factors = np.array([changed.factors.get(link, 1.0) for link in law.links])
         # Coordinates and rates, in the axes that the scheme steps.
-        self._x, self._v = self._axes.of(RobotState(0.0, *np.zeros((3, n))))
+        self._place(RobotState(0.0, *np.zeros((3, len(self.joints)))))
 
-    def otherwise(self, off: Sequence[ModelChange]) -> Twin:
+    def otherwise(self, changes: Sequence[ModelChange]) -> Twin:
         """Return a twin of the same model and scheme in which other numbers are changed."""
-        return Twin(self._unchanged_model, self.scheme, off=off)
+        return Twin(self._unchanged_model, self.scheme, changes=changes)
 
     @property
     def links(self) -> list[str]:
@@ -141,14 +143,17 @@ class Twin(EngineSimulator):
         return ()
 
     def _start(self, state: RobotState) -> None:
+        """Start a run in a state."""
         self.stopped = False
         super()._start(state)
 
     def _place(self, state: RobotState) -> None:
-        self._x, self._v = self._axes.of(state)
+        """Take over the motion of a state."""
+        self._x, self._v = self._axes.coordinates_of(state)
 
     def _read(self) -> RobotState:
-        q, qd, position, orientation, twist = self._axes.motion(self._x, self._v)
+        """Return the present state."""
+        q, qd, position, orientation, twist = self._axes.motion_of(self._x, self._v)
         return RobotState(self._time, q, qd, self._effort, position, orientation, twist)
 
     def _slope(self, x: Coordinates, v: Array, *, loaded: bool = True) -> Array:
@@ -159,27 +164,29 @@ class Twin(EngineSimulator):
             v: rates, in the axes that the scheme steps.
             loaded: whether efforts, wrench and force laws act.
         """
-        turn, qd = x.turn, v[6:]
-        linear, angular = self._axes.in_world(turn, v)
-        twist = np.concatenate([linear, angular])
-        wrench, effort = self._loads(x, turn, twist, qd) if loaded else (np.zeros(6), 0.0 * qd)
-        acceleration = self._bodies.acceleration(x.q, qd, effort, x.position, turn, twist, wrench)
+        rotation, qd = x.rotation, v[6:]
+        twist = np.concatenate(self._axes.in_world(rotation, v))
+        wrench, effort = self._loads(x, rotation, twist, qd) if loaded else (np.zeros(6), 0.0 * qd)
+        bodies = self._bodies
+        acceleration = bodies.acceleration(x.q, qd, effort, x.position, rotation, twist, wrench)
         if self._roundings:
-            mass = self._bodies.mass_matrix(x.q, x.position, turn)
-            acceleration = self._roundings.solve_again(acceleration, mass, self.base.axes)
+            mass = bodies.mass_matrix(x.q, rotation)
+            acceleration = self._roundings.perturbed(acceleration, mass, self.base.axes)
         # Linear and angular acceleration of the base, in the axes of the rates.
         a, alpha = acceleration.base[:3], acceleration.base[3:]
         if self._axes.linear_own:
             # In turning axes the components of v change by R' (dv/dt - w x v).
-            a = a - np.cross(angular, linear)
-        return np.concatenate([*self._axes.from_world(turn, a, alpha), acceleration.joints])
+            a = a - np.cross(twist[3:], twist[:3])
+        return np.concatenate([*self._axes.from_world(rotation, a, alpha), acceleration.joints])
 
-    def _loads(self, x: Coordinates, turn: Array, twist: Array, qd: Array) -> tuple[Array, Array]:
+    def _loads(
+        self, x: Coordinates, rotation: Array, twist: Array, qd: Array
+    ) -> tuple[Array, Array]:
         """Return the wrench on the base (6,) and the efforts (n,), with those of the force laws.
 
         Args:
             x: coordinates.
-            turn: rotation of the base (3, 3).
+            rotation: that of `x` as a matrix (3, 3), which the caller has computed already.
             twist: twist of the base in the world (6,).
             qd: rates of the joints (n,).
         """
@@ -196,7 +203,7 @@ class Twin(EngineSimulator):
             return wrench, forces[base_size:]
         effort = self._acting
         if self._law:
-            on_base, on_joints = self._law_efforts(x.q, qd, x.position, turn, twist)
+            on_base, on_joints = self._law_efforts(x.q, qd, x.position, rotation, twist)
             wrench, effort = wrench + on_base, effort + on_joints
         if self._friction:
             effort = self._friction.add(effort, x.q, qd)
@@ -210,7 +217,7 @@ class Twin(EngineSimulator):
         return COMPILES and is_known and forces_compile and self._wrench is None
 
     def _advance_states(
-        self, x: Coordinates, v: Array, effort: Array, counts: Index, stopped: NDArray[np.bool_]
+        self, x: Coordinates, v: Array, effort: Array, counts: Index, stopped: Mask
     ) -> tuple[Coordinates, Array]:
         """Return the coordinates and rates of k states (k, ...) after steps in the kernel.
 
@@ -222,34 +229,41 @@ class Twin(EngineSimulator):
         """
         from roboaccord.engines.twin_steps import advance_twins
 
-        table, held = NO_TABLE, np.zeros(len(self.joints))
+        table, held = np.zeros(0, np.int64), np.zeros(len(self.joints))  # if only efforts act
         if self._compiled is not None:
             table, held = self._compiled.table, self._compiled.held
         states = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
         # A copy: for a read-only array the kernel would be compiled once more.
         efforts, forces = effort.copy(), (table, *self._force_arrays, held)
-        step, limits = self.physics_step, self._stops.limits
-        bodies = self._bodies.arrays
-        advance_twins(bodies, forces, states, efforts, step, counts, self.order, limits, stopped)
+        bodies, limits, h = self._bodies.arrays, self._stops.limits, self.physics_step
+        advance_twins(bodies, forces, states, efforts, h, counts, self.order, limits, stopped)
         position, orientation, q, v = np.split(states, [3, 7, 7 + len(held)], axis=1)
         return Coordinates(q, position, orientation), v
 
-    def _ends(
-        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
-    ) -> Ends | None:
+    def _ends(self, starts: Trajectory, efforts: list[Array], counts: list[Index]) -> Ends | None:
+        """Return the ends of many motions, all in one call of the kernel; None without a kernel.
+
+        Args:
+            starts: states at the start (k samples).
+            efforts: held efforts of each motion in one tick (k, n), tick by tick.
+            counts: physics steps of each motion in the same ticks (k,).
+        """
         self._wrench = None
         if not self._compiles:
             return None
-        (x, v), stopped = self._axes.of(starts), np.zeros(len(starts), bool)
+        x, v = self._axes.coordinates_of(starts)
+        stopped = np.zeros(len(starts), bool)
         for effort, count in zip(efforts, counts, strict=True):
             x, v = self._advance_states(x, v, self._geared(effort), count, stopped)
-        return Ends(*self._axes.motion(x, v), stopped)
+        return Ends(*self._axes.motion_of(x, v), stopped)
 
     def _substeps(self, effort: Array, count: int) -> None:
+        """Take `count` physics steps under held efforts (n,)."""
         if self._compiles:
             stopped = np.array([self.stopped])
-            rows = Coordinates(*(array[None] for array in self._x)), self._v[None], effort[None]
-            x, v = self._advance_states(*rows, np.array([count]), stopped)
+            # The kernel takes arrays of states: here of one.
+            x = Coordinates(*(array[None] for array in self._x))
+            x, v = self._advance_states(x, self._v[None], effort[None], np.array([count]), stopped)
             self._x, self._v = Coordinates(*(array[0] for array in x)), v[0]
             self.stopped = bool(stopped[0])
             return
@@ -273,7 +287,7 @@ class Twin(EngineSimulator):
         if self._grip:
             # Friction that sticks is solved for together with the step of the rates.
             drag = self._friction.viscous if self.scheme.damping and self._friction else None
-            self._v = self._grip.advance(self._x, self._v, slope, h, drag)
+            self._v = self._grip.step(self._x, self._v, slope, h, drag)
         else:
             self._v = self._v + h * slope
         derivative = self._axes.derivative(self._x, self._v, np.zeros(3))
@@ -281,19 +295,20 @@ class Twin(EngineSimulator):
 
     def _check_stops(self) -> None:
         """Set `stopped` where a joint is beyond its stop, or would be after LOOK_AHEAD steps."""
-        q, qd = self._x.q, self._v[6:]
-        for ahead in (0.0, LOOK_AHEAD * self.physics_step):
-            self.stopped = self.stopped or bool(self._stops.beyond(q + ahead * qd))
+        later_q = self._x.q + LOOK_AHEAD * self.physics_step * self._v[6:]
+        if self._stops.beyond(self._x.q) or self._stops.beyond(later_q):
+            self.stopped = True
 
     def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
+        """Return mass matrix and gravity forces in a state."""
         return self._bodies.statics(state.q, quaternion_matrix(state.orientation))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        turn = quaternion_matrix(state.orientation)
-        motion = state.position, turn, turn_twist(turn, state.twist)
-        return self._bodies.acceleration(state.q, state.qd, self._geared(effort), *motion)
+        """Return the accelerations in a state under efforts (n,) alone."""
+        return self._bodies.acceleration_at(state, self._geared(effort))
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        """Return no losses, because a twin has no contacts and no stops."""
         return Losses()
 
 
@@ -304,12 +319,12 @@ class TwinSpec(EngineSpec):
     `twin_of` makes it from the engine's own specification.
 
     Args:
-        shaken: seed of random roundings, 0 for none; see `Twin`.
-        off: changes of the model.
+        seed: seed of random roundings, 0 for none; see `Twin`.
+        model_changes: numbers of the model that differ.
     """
 
-    shaken: int = 0
-    off: tuple[ModelChange, ...] = ()
+    seed: int = 0
+    model_changes: tuple[ModelChange, ...] = ()
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         """Make the twin of one model.
@@ -321,15 +336,15 @@ class TwinSpec(EngineSpec):
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
         scheme = self.scheme(self.configured(model))
-        return Twin(model, scheme, self.shaken, self.off, self.rounding)
+        return Twin(model, scheme, self.seed, self.model_changes, self.rounding)
 
 
-def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:
+def twin_of(engine: Engine, seed: int = 0, changes: Sequence[ModelChange] = ()) -> TwinSpec:
     """Return the specification of an engine's twin.
 
     Args:
         engine: name or specification.
-        shaken: seed of random roundings, 0 for none; see `Twin`.
-        off: changes of the model.
+        seed: seed of random roundings, 0 for none; see `Twin`.
+        changes: numbers of the model that differ.
     """
-    return TwinSpec.of(spec(engine), shaken=shaken, off=tuple(off))
+    return TwinSpec.of(spec(engine), seed=seed, model_changes=tuple(changes))

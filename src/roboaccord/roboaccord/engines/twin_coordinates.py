@@ -53,12 +53,13 @@ class Coordinates(NamedTuple):
     orientation: Array
 
     @property
-    def turn(self) -> Array:
+    def rotation(self) -> Array:
         """Rotation matrix of the base (..., 3, 3)."""
         return rotations.quaternion_matrix(unit(self.orientation))
 
 
-# q, qd, position, orientation, and twist in the base's own axes, with shapes as of `Trajectory`.
+# q, qd, position, orientation, and twist in the base's own axes: the order of a `Trajectory`, whose
+# shapes they have, too.
 Motion = tuple[Array, Array, Array, Array, Array]
 
 
@@ -67,14 +68,14 @@ def unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
-def rotate(turn: Array, vector: Array) -> Array:
+def rotate(rotation: Array, vector: Array) -> Array:
     """Return vectors (..., 3) rotated by matrices (..., 3, 3)."""
-    return np.asarray((turn @ vector[..., None])[..., 0])
+    return np.asarray((rotation @ vector[..., None])[..., 0])
 
 
-def rotate_back(turn: Array, vector: Array) -> Array:
+def rotate_back(rotation: Array, vector: Array) -> Array:
     """Return vectors (..., 3) rotated by the inverses of matrices (..., 3, 3)."""
-    return np.asarray((vector[..., None, :] @ turn)[..., 0, :])
+    return np.asarray((vector[..., None, :] @ rotation)[..., 0, :])
 
 
 def inverse_differential(since: Array, rate: Array) -> Array:
@@ -111,31 +112,32 @@ class SteppedAxes:
         self._tilts = base.tilts
         self._turning = scheme.turning if base.tilts else "rotation vector"
 
-    def of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
+    def coordinates_of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
         """Return coordinates and rates of a state, or of all samples of a trajectory."""
-        turn, twist = rotations.quaternion_matrix(motion.orientation), motion.twist
-        linear, angular = rotate(turn, twist[..., :3]), rotate(turn, twist[..., 3:])
-        rates = np.concatenate([*self.from_world(turn, linear, angular), motion.qd], axis=-1)
-        return Coordinates(*map(np.array, (motion.q, motion.position, motion.orientation))), rates
+        rotation, twist = rotations.quaternion_matrix(motion.orientation), motion.twist
+        linear, angular = rotate(rotation, twist[..., :3]), rotate(rotation, twist[..., 3:])
+        rates = np.concatenate([*self.from_world(rotation, linear, angular), motion.qd], axis=-1)
+        q, position, orientation = motion.q, motion.position, motion.orientation
+        return Coordinates(q.copy(), position.copy(), orientation.copy()), rates
 
-    def motion(self, x: Coordinates, v: Array) -> Motion:
-        """Return the motion of coordinates and rates."""
-        turn = x.turn
-        linear, angular = self.in_world(turn, v)
-        twist = np.concatenate([rotate_back(turn, linear), rotate_back(turn, angular)], axis=-1)
+    def motion_of(self, x: Coordinates, v: Array) -> Motion:
+        """Return the motion at coordinates and rates."""
+        rotation = x.rotation
+        own_axes = [rotate_back(rotation, vector) for vector in self.in_world(rotation, v)]
+        twist = np.concatenate(own_axes, axis=-1)
         return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
 
-    def from_world(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
+    def from_world(self, rotation: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Return a linear and an angular vector (..., 3) of the world in the axes of the rates."""
-        linear = rotate_back(turn, linear) if self.linear_own else linear
-        angular = rotate_back(turn, angular) if self._angular_own else angular
+        linear = rotate_back(rotation, linear) if self.linear_own else linear
+        angular = rotate_back(rotation, angular) if self._angular_own else angular
         return linear, angular
 
-    def in_world(self, turn: Array, v: Array) -> tuple[Array, Array]:
+    def in_world(self, rotation: Array, v: Array) -> tuple[Array, Array]:
         """Return the base's linear and angular velocity (..., 3) in the world from the rates."""
         linear, angular = v[..., :3], v[..., 3:6]
-        linear = rotate(turn, linear) if self.linear_own else linear
-        angular = rotate(turn, angular) if self._angular_own else angular
+        linear = rotate(rotation, linear) if self.linear_own else linear
+        angular = rotate(rotation, angular) if self._angular_own else angular
         return linear, angular
 
     def derivative(self, x: Coordinates, v: Array, since: Array) -> Coordinates:
@@ -146,29 +148,30 @@ class SteppedAxes:
             v: rates (6 + n,).
             since: rotation vector since the start of the step, in the base's own axes (3,).
         """
-        turn = x.turn
-        linear, angular = self.in_world(turn, v)
+        rotation = x.rotation
+        linear, angular = self.in_world(rotation, v)
         if self._turning == "quaternion":
             # dq/dt = w q / 2, with the angular velocity w in the world as a quaternion.
-            turning = 0.5 * rotations.quaternion_product(np.array([*angular, 0.0]), x.orientation)
+            omega = np.array([*angular, 0.0])
+            orientation_rate = 0.5 * rotations.quaternion_product(omega, x.orientation)
         else:
-            in_base = angular @ turn
-            turning = inverse_differential(since, in_base) if self._tilts else in_base
-        return Coordinates(v[6:], linear, turning)
+            in_base = angular @ rotation
+            orientation_rate = inverse_differential(since, in_base) if self._tilts else in_base
+        return Coordinates(v[6:], linear, orientation_rate)
 
     def advance(self, x: Coordinates, derivative: Coordinates, h: float) -> Coordinates:
         """Return coordinates after h [s] at a constant derivative."""
         q, position = x.q + h * derivative.q, x.position + h * derivative.position
         if self._turning == "quaternion":
             return Coordinates(q, position, x.orientation + h * derivative.orientation)
-        turn = h * derivative.orientation
-        if self._turning == "cut off" and np.linalg.norm(turn) < DART_SMALL_ANGLE:
+        rotation_vector = h * derivative.orientation
+        if self._turning == "cut off" and np.linalg.norm(rotation_vector) < DART_SMALL_ANGLE:
             # DART's exponential of a cross product matrix K: 1 + K + K K / 2.
-            cross = np.cross(np.eye(3), turn)
-            exponential = np.eye(3) + cross + 0.5 * cross @ cross
-            orientation = rotations.matrix_quaternion(x.turn @ exponential)
+            cross_matrix = np.cross(np.eye(3), rotation_vector)
+            exponential = np.eye(3) + cross_matrix + 0.5 * cross_matrix @ cross_matrix
+            orientation = rotations.matrix_quaternion(x.rotation @ exponential)
         else:
-            increment = rotations.turn_quaternion(turn)
+            increment = rotations.turn_quaternion(rotation_vector)
             orientation = rotations.quaternion_product(x.orientation, increment)
         return Coordinates(q, position, orientation)
 
@@ -188,7 +191,7 @@ class SteppedAxes:
             stage_x, stage_v = self.advance(x, last, step), v + step * slopes[-1]
             derivatives.append(self.derivative(stage_x, stage_v, step * last.orientation[:3]))
             slopes.append(slope(stage_x, stage_v))
-        # Weighted means over the stages, of each coordinate and of the rates.
+        # Weighted means over the four stages, of each field of `Coordinates` and of the rates.
         mean = Coordinates(*(STAGE_WEIGHTS @ np.array(stages) for stages in zip(*derivatives)))
         return self.advance(x, mean, h), v + h * (STAGE_WEIGHTS @ np.array(slopes))
 
@@ -213,6 +216,6 @@ def implicit_slope(
     for i in moving:
         unit_rate = np.zeros(len(v))
         unit_rate[i] = 1.0
-        ends = (free_slope(v + side * unit_rate) for side in (0.5, -0.5))
+        ends = (free_slope(v + half_step * unit_rate) for half_step in (0.5, -0.5))
         derivative[:, i] = np.subtract(*ends)
     return np.asarray(np.linalg.solve(np.eye(len(v)) - h * derivative, slope))

@@ -1,8 +1,10 @@
-"""Random roundings of a twin's numbers, which measure the effect of round-off on a tick.
+"""Random roundings of a twin's numbers, which measure the effect of round-off on a control tick.
 
 A twin (our equations under an engine's scheme) agrees with its engine up to round-off. How much
-that may be is measured by twins whose numbers are changed at random in their last digit. ROUNDING
-and the order of the draws are part of the figures of the level scheme (test_scheme), and stay.
+that may be is measured by twins whose numbers are changed at random in their last digit: those of
+the bodies once (`round_bodies`), those of the mass matrix in each step (`perturbed`).
+ROUNDING and the order of the draws are part of the figures of the level `scheme`, and stay
+(test_scheme).
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ class Roundings:
         """Whether anything is rounded."""
         return self._rng is not None
 
-    def shake(self, bodies: TreeDynamics) -> None:
+    def round_bodies(self, bodies: TreeDynamics) -> None:
         """Change all numbers of the bodies by random roundings."""
         if self._rng:
-            bodies.shake(self._rng, self._size)
+            bodies.perturb(self._rng, self._size)
 
-    def of_matrix(self, matrix: Array) -> Array:
+    def draw(self, matrix: Array) -> Array:
         """Return random roundings of a positive definite matrix (m, m); zeros without a seed.
 
         Entry i, j is relative to the geometric mean of the diagonal entries i and j.
@@ -47,28 +49,29 @@ class Roundings:
         if not self._rng:
             return np.zeros_like(matrix)
         scale = np.sqrt(np.diag(matrix))
-        error = self._size * self._rng.uniform(-1.0, 1.0, matrix.shape)
-        return np.asarray(error * np.outer(scale, scale))
+        rounding = self._size * self._rng.uniform(-1.0, 1.0, matrix.shape)
+        return np.asarray(rounding * np.outer(scale, scale))
 
-    def solve_again(
+    def perturbed(
         self, exact: Acceleration, mass: Array, axes: Sequence[int], forces: Array | None = None
     ) -> Acceleration:
         """Return the accelerations that the same forces cause under a rounded mass matrix.
 
-        With an error E of M and an error e of the forces, to first order: a - M^-1 (E a - e).
+        With roundings E of the mass matrix M and e of the forces, accelerations a become
+        a - M^-1 (E a + e) to first order.
 
         Args:
-            exact: accelerations under the mass matrix as it is.
-            mass: matrix (m, m).
+            exact: accelerations a under the mass matrix as it is.
+            mass: matrix M (m, m): first the base's components that can change, then the joints.
             axes: components of the base's twist in which it moves.
-            forces: sizes of the forces that are rounded (m,); none by default.
+            forces: sizes of forces that are rounded, too (m,); none by default.
         """
-        error, moving = self.of_matrix(mass), list(axes)
-        rates = np.concatenate([exact.base[moving], exact.joints])
-        errors = error @ rates
+        rounding, moving = self.draw(mass), list(axes)
+        components = np.concatenate([exact.base[moving], exact.joints])
+        error = rounding @ components
         if forces is not None and self._rng:
-            errors -= self._size * self._rng.uniform(-1.0, 1.0, forces.shape) * forces
-        rates = rates - np.linalg.solve(mass, errors)
+            error += self._size * self._rng.uniform(-1.0, 1.0, forces.shape) * forces
+        components = components - np.linalg.solve(mass, error)
         base = np.zeros(6)
-        base[moving], joints = rates[: len(axes)], rates[len(axes) :]
-        return Acceleration(base, joints)
+        base[moving] = components[: len(moving)]
+        return Acceleration(base, components[len(moving) :])

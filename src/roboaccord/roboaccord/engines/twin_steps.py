@@ -40,10 +40,9 @@ def advance_twins(bodies, forces, states, acting, h, counts, order, limits, stop
     """
     _, _, _, _, held = forces
     for i in range(states.shape[0]):
-        held[:] = acting[i]
-        if counts[i] > 0 and advance_twin(
-            bodies, forces, states[i], acting[i], h, counts[i], order, limits
-        ):
+        y, effort, count = states[i], acting[i], counts[i]
+        held[:] = effort
+        if count > 0 and advance_twin(bodies, forces, y, effort, h, count, order, limits):
             stopped[i] = True
 
 
@@ -104,7 +103,7 @@ def _fill_slope(bodies, forces, scratch, y, acting, slope):
     """
     tree, body, free, work = bodies
     table, positions, velocities, generalised, _ = forces
-    wrench, matrix, right = scratch
+    wrench, matrix, rhs = scratch
     n = acting.shape[0]
     effort = acting
     if table.shape[0] > 0:
@@ -122,7 +121,7 @@ def _fill_slope(bodies, forces, scratch, y, acting, slope):
         if base_size == 3:
             wrench[3], wrench[4], wrench[2] = generalised[0], generalised[1], generalised[2]
         effort = generalised[base_size:]
-    slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope)
+    slopes(tree, body, free, work, y, effort, wrench, matrix, rhs, slope)
 
 
 @kernel

@@ -28,8 +28,8 @@ from roboaccord.falsify.perturbation import KINDS, Perturbation
 from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.simulators.friction import JointFriction
 
+# New values of fields of an `EngineModel`, by name of the field.
 Fields = dict[str, Any]
-"""New values of fields of an `EngineModel`, by name of the field."""
 
 
 class UrdfEdit(NamedTuple):
@@ -174,6 +174,7 @@ def _set_stop_softness(model: EngineModel, error: Perturbation) -> Fields:
 
 # Attributes of URDF's inertia.
 INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+# Edits of the URDF by kind of error.
 URDF_ERRORS: dict[str, Sequence[UrdfEdit]] = {
     "mass": [UrdfEdit("mass", "value", "0", operator.mul)],
     "inertia": [UrdfEdit("inertia", name, "0", operator.mul) for name in INERTIAS],
@@ -186,8 +187,8 @@ URDF_ERRORS: dict[str, Sequence[UrdfEdit]] = {
         UrdfEdit("limit", "upper", "0", operator.add),
     ],
 }
-"""Edits of the URDF by kind of error."""
 
+# Function that returns the changed fields of a model, by kind of error.
 MODEL_ERRORS: dict[str, Callable[[EngineModel, Perturbation], Fields]] = {
     "gravity": lambda model, error: {"gravity": model.gravity * error.value},
     "friction_along": _scale_ground_friction,
@@ -203,4 +204,3 @@ MODEL_ERRORS: dict[str, Callable[[EngineModel, Perturbation], Fields]] = {
     "stop": _set_stop_softness,
     "impact": _change_restitution,
 }
-"""Function that returns the changed fields of a model, by kind of error."""

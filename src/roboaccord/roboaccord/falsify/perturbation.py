@@ -44,31 +44,32 @@ class Kind:
 # a matrix of such masses keeps ten digits.
 POSITIVE = 1e-6
 
-# The last two numbers of a kind bound its sizes: a delay by 1000 periods, 1 s at 1 kHz.
+# By kind: meaning, unit, place and neutral value, then bounds. A delay has at most 1000 periods, 1
+# s at 1 kHz.
 KINDS = MappingProxyType(
     {
-        "mass": Kind("factor on the mass, inertia kept", "1", "link", 1.0, POSITIVE),
-        "inertia": Kind("factor on the central inertia", "1", "link", 1.0, POSITIVE),
+        "mass": Kind("factor on the mass, inertia kept", "1", "link", 1.0, least=POSITIVE),
+        "inertia": Kind("factor on the central inertia", "1", "link", 1.0, least=POSITIVE),
         "centre": Kind("shift of the centre of mass along x, y and z each", "m", "link", 0.0),
         "length": Kind("shift of a joint away from its parent's origin", "m", "joint", 0.0),
         "axis": Kind("tilt of a joint's axis", "rad", "joint", 0.0),
-        "axis_sign": Kind("sign of a joint's axis", "1", "joint", 1.0, -1.0, 1.0, True),
+        "axis_sign": Kind("sign of a joint's axis", "1", "joint", 1.0, -1.0, 1.0, whole=True),
         "gravity": Kind("factor on gravity", "1", "", 1.0),
-        "friction_along": Kind("factor on friction along the body", "1", "", 1.0, 0.0),
-        "friction_across": Kind("factor on friction across the body", "1", "", 1.0, 0.0),
-        "link_friction": Kind("factor on the ground's friction", "1", "link", 1.0, 0.0),
-        "slip_speed": Kind("factor on the slip speed of friction", "1", "", 1.0, POSITIVE),
-        "friction": Kind("factor on dry friction of a joint", "1", "joint", 1.0, 0.0),
-        "contact_friction": Kind("factor on friction of contacts", "1", "", 1.0, 0.0),
-        "damping": Kind("viscous damping added", "N m s/rad", "joint", 0.0, 0.0),
+        "friction_along": Kind("factor on friction along the body", "1", "", 1.0, least=0.0),
+        "friction_across": Kind("factor on friction across the body", "1", "", 1.0, least=0.0),
+        "link_friction": Kind("factor on the ground's friction", "1", "link", 1.0, least=0.0),
+        "slip_speed": Kind("factor on the slip speed of friction", "1", "", 1.0, least=POSITIVE),
+        "friction": Kind("factor on dry friction of a joint", "1", "joint", 1.0, least=0.0),
+        "contact_friction": Kind("factor on friction of contacts", "1", "", 1.0, least=0.0),
+        "damping": Kind("viscous damping added", "N m s/rad", "joint", 0.0, least=0.0),
         "gear": Kind("factor on the effort that acts", "1", "joint", 1.0),
         "limit": Kind("shift of both joint limits, outwards", "rad", "joint", 0.0),
-        "effort_limit": Kind("factor on the effort limit", "1", "joint", 1.0, 0.0),
-        "armature": Kind("reflected inertia added", "kg m^2", "joint", 0.0, 0.0),
-        "stop": Kind("factor on the softness of joint stops", "1", "", 1.0, POSITIVE),
-        "impact": Kind("restitution of impacts", "1", "", 0.0, 0.0, 1.0),
+        "effort_limit": Kind("factor on the effort limit", "1", "joint", 1.0, least=0.0),
+        "armature": Kind("reflected inertia added", "kg m^2", "joint", 0.0, least=0.0),
+        "stop": Kind("factor on the softness of joint stops", "1", "", 1.0, least=POSITIVE),
+        "impact": Kind("restitution of impacts", "1", "", 0.0, least=0.0, most=1.0),
         "sensor": Kind("offset of a measured joint angle", "rad", "joint", 0.0),
-        "delay": Kind("periods by which efforts act late", "1", "", 0.0, 0.0, 1e3, True),
+        "delay": Kind("periods by which efforts act late", "1", "", 0.0, 0.0, 1e3, whole=True),
     }
 )
 

@@ -27,8 +27,8 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
 
+# Called with the simulator after each step; it may change the simulator's state.
 AfterStep = Callable[[Simulator], None]
-"""Called with the simulator after each step; it may change the simulator's state."""
 SIGNAL_ERRORS = ("sensor", "delay")  # kinds of errors of measurements and commands
 
 

@@ -151,7 +151,8 @@ def matrix_rpy(rotation: Array) -> Array:
     """Return URDF's fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3).
 
     Roll is taken from the matrix after yaw is undone, so that all three together are exact even at
-    a pitch of 90 degrees, where yaw is arbitrary.
+    a pitch of 90 degrees, where yaw is arbitrary. (There `rpy` of description/tree_text.py, for
+    converted robots, sets yaw to 0.)
     """
     r = rotation
     yaw = math.atan2(r[1, 0], r[0, 0])

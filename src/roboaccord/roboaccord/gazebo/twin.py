@@ -89,6 +89,7 @@ class RecordedGazebo(EngineSpec):
     started: bool
 
     def case(self, setup: Setup) -> Case:
+        """Return the data for the twin of a setup as it was run."""
         return gazebo_case(setup, self.contacts, started=self.started)
 
 

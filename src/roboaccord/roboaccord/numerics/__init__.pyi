@@ -7,6 +7,7 @@ from .jit import kernel as kernel
 from .jit import seen_compiling as seen_compiling
 from .lemke import SOLVED as SOLVED
 from .lemke import solve_by_lemke as solve_by_lemke
+from .machine import environment as environment
 from .machine import private_folder as private_folder
 from .machine import python as python
 from .newton import central_slope as central_slope
@@ -33,5 +34,6 @@ from .runge_kutta import dense_state as dense_state
 from .runge_kutta import fill_stage as fill_stage
 from .runge_kutta import next_size as next_size
 from .runge_kutta import rk4_stage as rk4_stage
+from .runge_kutta import rk4_step as rk4_step
 from .runge_kutta import step_error as step_error
 from .runge_kutta import take_step as take_step

@@ -89,10 +89,12 @@ def fence() -> bool:
     libc = ctypes.CDLL(None)
     if sys.platform != "linux" or libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return False
+    # Landlock: rules that allow none of CHANGES. Where the kernel has none, both calls fail.
     rules = libc.syscall(MAKE_RULES, struct.pack("Q", CHANGES), SIZE, 0)
     libc.syscall(RESTRICT, rules, 0)
     if machine is None or struct.calcsize("P") != SIZE:
         return False
+    # Seccomp: the filter.
     program = _filter_program(machine)
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // SIZE, ctypes.addressof(code))

@@ -31,7 +31,7 @@ from tempfile import NamedTemporaryFile
 from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
-from roboaccord.numerics.machine import SPARSE, cores, end_with, safe_path
+from roboaccord.numerics.machine import GARBAGE_THRESHOLD, cores, end_with, safe_path
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
@@ -105,6 +105,8 @@ def isolated(
                 _send(busy[-1], waiting, jobs, timeout)
             remaining_time = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
             ready = wait([worker.pipe for worker in busy], remaining_time)
+            # Each worker with an answer, or past its deadline, yields a result. Then it gets the
+            # next job, or ends if it has crashed or no job is left.
             for worker in list(busy):
                 has_answer = worker.pipe in ready
                 if not has_answer and worker.deadline > time.monotonic():
@@ -221,7 +223,7 @@ def _work(pipe: Connection, pickled: bytes, parent: int, output: str, cpu: float
         cpu: processor time for a job [s]; 0 for no limit.
     """
     end_with(parent)
-    gc.set_threshold(SPARSE)
+    gc.set_threshold(GARBAGE_THRESHOLD)
     function: Callable[..., Any] = pickle.loads(pickled)
     file = os.open(output, os.O_WRONLY | os.O_APPEND)
     for stream in (sys.stdout, sys.stderr):

@@ -78,11 +78,13 @@ class Kernel(Generic[P, R]):
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the compiled function."""
         result: R = (self._dispatcher or self.dispatcher)(*args, **kwargs)
         return result
 
     def __reduce__(self) -> str:
-        return self.function.__qualname__  # pickled as functions are, by name
+        """Return the name by which it is pickled, as functions are."""
+        return self.function.__qualname__
 
     @property
     def dispatcher(self) -> Callable[P, R]:
@@ -127,9 +129,11 @@ def _compilations() -> Any:
         count = 0
 
         def on_start(self, event: Event) -> None:
+            """Count a compilation that begins."""
             self.count += 1
 
         def on_end(self, event: Event) -> None:
+            """Count a compilation that has ended."""
             self.count = max(0, self.count - 1)  # it may have started before the first call
 
     counter = CompilationCounter()

@@ -101,6 +101,7 @@ class PythonEntry(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def _numba_type_(self) -> Type:
+        """Type of the kernel where another kernel calls it: that of the body."""
         return self.body._numba_type_  # type: ignore[no-any-return]
 
 
@@ -169,6 +170,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
 
     @classmethod
     def from_function(cls, py_func: FunctionType, py_file: str) -> _Locator | None:
+        """Return the locator of a function in the first folder that is writable, or None."""
         source_digest = digest(py_func)
         for folder in _folders(Path(py_file)):
             with contextlib.suppress(OSError):
@@ -178,12 +180,15 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
         return None
 
     def get_cache_path(self) -> str:
+        """Return the folder."""
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
+        """Return the digest of the source, which must be that of the saved code."""
         return self._digest
 
     def get_disambiguator(self) -> str:
+        """Return the beginning of the digest, for the names of files."""
         return self._digest[:16]
 
 
@@ -219,6 +224,7 @@ class _BodyCacheImpl(_KernelCacheImpl):
     """The same for bodies, whose files have the additional ending `.body`."""
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        """Return the name of the files of a function, without their endings."""
         return f"{super().get_filename_base(fullname, abiflags)}.body"
 
 
@@ -236,6 +242,7 @@ class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
     """Index of a function's overloads, read as empty if it names a class that no longer exists."""
 
     def _load_index(self) -> dict[tuple[Hashable, ...], str]:
+        """Return the names of the files of machine code, by the key of each overload."""
         try:
             return super()._load_index()  # type: ignore[no-any-return]
         except (AttributeError, ImportError):  # a named tuple among the arguments was renamed
@@ -305,9 +312,11 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
 
     @property
     def _lock_file(self) -> Path:
+        """Path of the file that is locked while its code is compiled."""
         return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
     def _index_key(self, sig: Signature, codegen: Codegen) -> tuple[Hashable, ...]:
+        """Return the key of an overload in the index: all that its code depends on."""
         fields = tuple(_field_names(argument) for argument in getattr(sig, "args", sig))
         # The digest of the source is in the file's name already, so it is not needed here.
         return sig, fields, codegen.magic_tuple(), self._options

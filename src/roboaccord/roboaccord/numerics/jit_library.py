@@ -98,6 +98,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
     @classmethod
     def _unserialize(cls, codegen: JITCPUCodegen, state: State) -> Library:
+        """Return the library of a state that `serialize_using_object_code` has returned."""
         name, content_format, content = state
         library: Library = codegen.create_library(name)
         if content_format == "bitcode":
@@ -128,9 +129,11 @@ class KernelFlags(Flags):  # type: ignore[misc]
     """Flags of a compilation with a fast comparison, because numba compares them at each call."""
 
     def __hash__(self) -> int:
+        """Return the hash of all flags."""
         return HASH
 
     def __eq__(self, other: object) -> bool:
+        """Return whether the values of all options are equal."""
         if isinstance(other, KernelFlags):
             return bool(self._values == other._values)
         return bool(super().__eq__(other))
@@ -142,6 +145,7 @@ class Typing(Context):  # type: ignore[misc]
     def _resolve_user_function_type(
         self, func: object, args: Sequence[Type], kws: Mapping[str, Type], literals: None = None
     ) -> Signature | None:
+        """Return the signature of a call of a kernel, as numba or an earlier call found it."""
         function, flags = self._lookup_global(func) or func, ConfigStack.top_or_none()
         if not isinstance(function, Function) or not isinstance(flags, KernelFlags):
             return super()._resolve_user_function_type(func, args, kws, literals)

@@ -1,13 +1,13 @@
 """Resources of a process on this machine: cores, address space, temporary files, child processes.
 
     cores, can_start_threads               number of threads that may run
-    check_address_space, spending          available memory, and a limit for a `with` block
+    check_address_space, memory_limit      available memory, and a limit for a `with` block
     python, safe_path, end_with            Python processes that end with their parent
     private_folder, unpacked               temporary files that no other user can have written
 
 Python processes must not search the current folder for modules: with `-c` and `-m` Python does so
-first, even for those of its own library (test_safe_path). LIBRARIES and PER_CORE are measured
-values, and may be measured again for new versions of NumPy, SciPy or numba.
+first, even for those of its own library (test_safe_path). LIBRARIES_SPACE and SPACE_PER_CORE are
+measured values, and may be measured again for new versions of NumPy, SciPy or numba.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 # [bytes] Address space that libraries need: 757 MB were measured; the remainder is a reserve.
-LIBRARIES = 1_000_000_000
+LIBRARIES_SPACE = 1_000_000_000
 # [bytes] Additional address space per core: OpenBLAS, in NumPy and in SciPy, took 86 MB.
-PER_CORE = 100_000_000
+SPACE_PER_CORE = 100_000_000
 # Number of new objects after which garbage is collected, 70 times Python's 700. Fewer collections
 # save time, because loading a library makes many objects and no garbage.
-SPARSE = 50_000
-SAFE = "PYTHONSAFEPATH"  # environment variable with the effect of Python's option -P
+GARBAGE_THRESHOLD = 50_000
+SAFE_PATH = "PYTHONSAFEPATH"  # environment variable with the effect of Python's option -P
 _path_lock = threading.Lock()
 _memory_lock = threading.RLock()  # a limit of memory applies to all threads
-_earlier_values = list[str]()  # of SAFE, before each `safe_path` that has not ended; "" for none
+# Values of SAFE_PATH before each `safe_path` that has not ended; "" for none.
+_earlier_values = list[str]()
 
 
 def cores() -> int:
@@ -45,7 +46,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_address_space(libraries: int = LIBRARIES) -> None:
+def check_address_space(libraries: int = LIBRARIES_SPACE) -> None:
     """Refuse a limit of address space at which libraries would crash, or OpenBLAS retry for ever.
 
     Args:
@@ -54,14 +55,14 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
     Raises:
         MemoryError: if the limit is too low; with what to do.
     """
-    limit, needed = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + PER_CORE * cores()
+    limit, needed = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + SPACE_PER_CORE * cores()
     if limit != resource.RLIM_INFINITY and limit < needed:
         takes = f"which takes up to {needed // 10**6} MB: raise the limit by ulimit -v"
         raise MemoryError(f"{limit // 10**6} MB of address space do not suffice for this, {takes}")
 
 
 @contextmanager
-def spending(memory: int) -> Iterator[None]:
+def memory_limit(memory: int) -> Iterator[None]:
     """Limit the additional address space of this process in a `with` block.
 
     Blocks of several threads run one after another. Only Linux states how much address space is in
@@ -74,15 +75,15 @@ def spending(memory: int) -> Iterator[None]:
         yield
         return
     with _memory_lock:
-        limits = soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])  # in use
         limit = pages * resource.getpagesize() + memory
         limit = limit if soft == resource.RLIM_INFINITY else min(soft, limit)
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
         try:
             yield
         finally:
-            resource.setrlimit(resource.RLIMIT_AS, limits)
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def can_start_threads() -> bool:
@@ -117,16 +118,29 @@ def python(*words: str) -> list[str]:
 
 
 @contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables in a `with` block, and restore or remove them at its end."""
+    before = {name: os.environ[name] for name in values if name in os.environ}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name in values:
+            os.environ.pop(name, None)
+        os.environ.update(before)
+
+
+@contextmanager
 def safe_path() -> Iterator[None]:
     """Make Python processes that libraries start in a `with` block ignore the current folder."""
     with _path_lock:
-        _earlier_values.append(os.environ.get(SAFE, ""))
-        os.environ[SAFE] = "1"
+        _earlier_values.append(os.environ.get(SAFE_PATH, ""))
+        os.environ[SAFE_PATH] = "1"
     try:
         yield
     finally:
         with _path_lock:  # blocks of several threads may end in any order
-            os.environ[SAFE] = _earlier_values.pop()
+            os.environ[SAFE_PATH] = _earlier_values.pop()
 
 
 def private_folder() -> Path:

@@ -8,6 +8,10 @@ array of sizes and of addresses of arrays. `set_table` stores the address of the
 symbol of this process; in a kernel `table_now` reads it, and `floats_at` and `ints_at` convert
 addresses to pointers. So no address is part of the compiled code, and it can be cached on disk.
 
+Terms of numba: a `CFunc` is a compiled C function; an intrinsic is a function whose calls within
+kernels become machine instructions that it generates itself. `c_function` replaces the private
+cache of a CFunc, because numba's own does not notice changed constants (jit_cache.py).
+
 A pointer to numbers of another type may be added, like `floats_at`.
 """
 
@@ -35,9 +39,9 @@ from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
 SYMBOL = "roboaccord_table"  # name of the symbol whose value is the address of the current table
-# Signature of an intrinsic (a function that generates machine instructions), and its generator.
+# Signature of an intrinsic, and the function that generates its instructions.
 Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
-_TABLE = ctypes.c_void_p()
+_TABLE = ctypes.c_void_p()  # the value of that symbol, for all kernels of this process
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 
 
@@ -75,13 +79,13 @@ def _as_pointer(number_type: types.Type) -> Intrinsic:
     """Return an intrinsic that converts an address to a pointer to numbers of a type."""
 
     def pointer(_: BaseContext, address: types.Type) -> Typed:
+        """Return the signature, from an integer to a pointer, and the generator."""
+
         def generate(
-            context: BaseContext,
-            builder: ir.IRBuilder,
-            signature: Signature,
-            args: Sequence[ir.Value],
+            context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]
         ) -> ir.Value:
-            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+            """Generate the conversion of the integer."""
+            return builder.inttoptr(args[0], context.get_value_type(sig.return_type))
 
         return types.CPointer(number_type)(address), generate  # type: ignore[attr-defined]
 
@@ -99,6 +103,7 @@ def table_now(_: BaseContext) -> Typed:
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, _: Sequence[ir.Value]
     ) -> ir.Value:
+        """Generate a load of the symbol's value, which is declared at its first use."""
         pointer_type = context.get_value_type(signature.return_type)
         if SYMBOL not in builder.module.globals:
             ir.GlobalVariable(builder.module, pointer_type, SYMBOL)

@@ -64,8 +64,8 @@ def central_slope(
         scale: units of x (n,); the derivative is by x / scale.
     """
     sizes = np.broadcast_to(steps, len(x))
-    columns = [
-        (function(x + shift * scale) - function(x - shift * scale)) / (2.0 * size)
-        for shift, size in zip(np.diag(sizes), sizes, strict=True)
-    ]
+    columns = []
+    for shift, size in zip(np.diag(sizes), sizes, strict=True):
+        difference = function(x + shift * scale) - function(x - shift * scale)
+        columns.append(difference / (2.0 * size))
     return np.array(columns).T

@@ -103,16 +103,9 @@ def solve_in_box(W, b, low, high, x):
     root, step, slope = np.empty((k, k)), np.empty(k), np.empty(k)
     for _ in range(ROUNDS_PER_UNKNOWN * k):
         slope[:] = W @ x + b
-        # Newton's step of the entries that are not fixed: W step = -slope.
-        for i in range(k):
-            step[i] = 0.0 if fixed[i] else -slope[i]
-            for j in range(i):
-                root[i, j] = 0.0 if fixed[i] or fixed[j] else W[i, j]
-            root[i, i] = 1.0 if fixed[i] else W[i, i]
-        factor(root, root)
-        solve(root, step)
+        _fill_step(W, slope, fixed, root, step)
         # The whole step, or up to the first bound on the way, at which that entry is fixed.
-        fraction, reached = 1.0, -1
+        fraction, reached = 1.0, -1  # of the step; entry that reaches its bound
         for i in range(k):
             bound = high[i] if step[i] > 0.0 else low[i]
             if not fixed[i] and step[i] != 0.0 and (bound - x[i]) / step[i] < fraction:
@@ -124,11 +117,26 @@ def solve_in_box(W, b, low, high, x):
             continue
         # Release the fixed entry with the steepest slope away from its bound; none: solved.
         slope[:] = W @ x + b
-        worst, largest_slope = -1, WRONG_TOLERANCE * np.abs(b).max()
+        released, steepest = -1, WRONG_TOLERANCE * np.abs(b).max()
         for i in range(k):
-            wrong = (slope[i] if x[i] >= high[i] else -slope[i]) if fixed[i] else 0.0
-            if wrong > largest_slope:
-                worst, largest_slope = i, wrong
-        if worst < 0:
+            inward = (slope[i] if x[i] >= high[i] else -slope[i]) if fixed[i] else 0.0
+            if inward > steepest:
+                released, steepest = i, inward
+        if released < 0:
             break
-        fixed[worst] = False
+        fixed[released] = False
+
+
+@kernel
+def _fill_step(W, slope, fixed, root, step):
+    """Fill `step` (k,) with Newton's step of the entries that are not fixed: W step = -slope.
+
+    `root` (k, k) is memory for the Cholesky factor, overwritten.
+    """
+    for i in range(len(step)):
+        step[i] = 0.0 if fixed[i] else -slope[i]
+        for j in range(i):
+            root[i, j] = 0.0 if fixed[i] or fixed[j] else W[i, j]
+        root[i, i] = 1.0 if fixed[i] else W[i, i]
+    factor(root, root)
+    solve(root, step)

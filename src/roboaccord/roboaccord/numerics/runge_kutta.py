@@ -4,8 +4,8 @@ Dormand and Prince's method is of order 5. It estimates its error, from which th
 follows, and has dense output: the state at any time within a step. It is implemented twice, by the
 same formulas: `take_step` returns a `Step` for a Python function f, and the kernels `fill_stage`,
 `step_error`, `next_size`, `dense_rows` and `dense_state` are called by compiled integrators, which
-evaluate f themselves. `rk4_stage` is the classical method for kernels. References of the robots use
-all of them.
+evaluate f themselves. The classical method is `rk4_step`, or `rk4_stage` for kernels. References of
+the robots use all of them.
 
 Coefficients are those of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4
 to II.6 (test_numerics checks sums and orders). SAFETY, SHRINK and GROW may be tuned: with other
@@ -182,6 +182,7 @@ def next_size(size, error):
 def dense_rows(u, n, h, k, new, r):
     """Fill the rows r (5, n) of the dense output of a step, from which `dense_state` interpolates.
 
+    They are the start, the change, and the coefficients of degree 2, 3 and 4, as in `Step.at`.
     Other arguments are those of `fill_stage` after its last stage.
     """
     for i in range(n):
@@ -201,6 +202,21 @@ def dense_state(r, n, fraction, out):
         cubic = r[3, i] + remaining * r[4, i]
         quadratic = r[2, i] + fraction * cubic
         out[i] = r[0, i] + fraction * (r[1, i] + remaining * quadratic)
+
+
+def rk4_step(slope: Slope, y: Array, h: float) -> Array:
+    """Return the state after a step of h [s] of the classical method of order 4.
+
+    Args:
+        slope: returns the derivative by time of a state.
+        y: state at the start, of any shape.
+        h: size of the step [s].
+    """
+    k1 = slope(y)
+    k2 = slope(y + 0.5 * h * k1)
+    k3 = slope(y + 0.5 * h * k2)
+    k4 = slope(y + h * k3)
+    return np.asarray(y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4))
 
 
 @kernel

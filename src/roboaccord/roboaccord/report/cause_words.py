@@ -79,7 +79,7 @@ def _clause(components: Sequence[Cause]) -> str:
     columns = COLUMNS.get(column, column)
     where, size = cause.where.replace(", ", " and "), cause.size or 0.0
     count, unit = f"{size:.4g}", cause.unit.removesuffix("s")
-    many = f"{count} {unit}" if count == "1" else f"{count} {unit}s"
+    amount = f"{count} {unit}" if count == "1" else f"{count} {unit}s"  # such as 2 ticks
     match kind, cause.unit:
         case "sign", _:
             return f"the {columns} of {where} has the other sign"
@@ -94,13 +94,13 @@ def _clause(components: Sequence[Cause]) -> str:
         case "mimic", _:
             return f"it moves {where}, which mimics, by a law of its own, and the reference exactly"
         case "delay", "physics steps":
-            return f"efforts act {many} late"
+            return f"efforts act {amount} late"
         case "clock", "physics steps":
             return f"a tick has 1 physics step too {'few' if size < 0.0 else 'many'}"
         case "delay", "ticks":
-            return f"efforts act {many} late, or states are recorded {many} late"
+            return f"efforts act {amount} late, or states are recorded {amount} late"
         case "lag", "ticks":
-            return f"rates are recorded {many} late"
+            return f"rates are recorded {amount} late"
         case _ if cause.quantity == LIMIT:
             return f"the effort of {where} is clipped at {size:.4g} {cause.unit}"
         case _ if cause.quantity == MOTOR:

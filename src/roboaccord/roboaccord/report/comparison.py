@@ -157,8 +157,7 @@ def compare(
         AccordError: if there is no such run, or two runs have nothing in common.
     """
     run_signals = read_runs(runs or last_runs(2))
-    first, *others = run_signals
-    if not others:
+    if len(run_signals) < 2:
         raise AccordError("compare takes two runs or more, or none for the last two under runs/")
     bags = [(run.path, run.run) for run in run_signals]
     signal_comparison = by_signal.compare(
@@ -168,9 +167,9 @@ def compare(
     threshold = DEFAULT_THRESHOLD if tolerance is None else tolerance
     window = -math.inf if start is None else start, math.inf if stop is None else stop
     partings = []
-    for number, other in enumerate(others, start=1):
+    for number in range(1, len(run_signals)):
         for kind in ("link", "joint"):
-            parting = _parting(first, other, kind, number, threshold, window)
+            parting = _parting(run_signals, number, kind, threshold, window)
             if parting:
                 partings.append(parting)
     # Keys that differ, and whether the scenarios are the same.
@@ -196,43 +195,53 @@ def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
 
 
 def _parting(
-    first: RunSignals, other: RunSignals, kind: str, number: int, threshold: float, window: Window
+    runs: Sequence[RunSignals], number: int, kind: str, threshold: float, window: Window
 ) -> Parting | None:
-    """Return when and where two motions part; None without common links or joints, or times.
+    """Return when and where the motion of a run parts from that of the first one.
 
     Args:
-        first, other: the runs.
+        runs: all runs.
+        number: index of the run.
         kind: "link" or "joint".
-        number: index of the other run.
         threshold: distance above which they have parted.
         window: first and last time that are compared [s].
+
+    Returns:
+        None without common links or joints, or common times.
     """
     start, stop = window
-    time, distance, names = _farthest(first, other, kind)
+    time, distance, names = _farthest(runs[0], runs[number], kind)
     in_window = (time >= start - SLACK) & (time <= stop + SLACK)
     names = [name for name, inside in zip(names, in_window, strict=True) if inside]
     time, distance = time[in_window], distance[in_window]
     if not len(time):
         return None
     above, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
-    parting_time, where = (float(time[above[0]]), names[above[0]]) if len(above) else (None, "")
-    unit = "m" if kind == "link" else first[f"{names[worst]}.q"].unit
-    largest, largest_at = float(distance[worst]), float(time[worst])
     return Parting(
-        number, kind, unit, threshold, parting_time, where, largest, largest_at, names[worst]
+        run=number,
+        kind=kind,
+        unit="m" if kind == "link" else runs[0][f"{names[worst]}.q"].unit,
+        threshold=threshold,
+        time=float(time[above[0]]) if len(above) else None,
+        where=names[above[0]] if len(above) else "",
+        largest=float(distance[worst]),
+        largest_at=float(time[worst]),
+        largest_where=names[worst],
     )
 
 
 def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, Array, list[str]]:
     """Return times (m,) [s], the largest distance at each (m,), and its link or joint.
 
-    Positions are interpolated linearly between samples.
+    Positions are interpolated linearly between samples. Without common links or joints, or common
+    times, all are empty.
     """
     first_names, first_positions = _positions(first, kind)
     other_names, other_positions = _positions(other, kind)
     common = [name for name in first_names if name in other_names]
     times = first.motion.time, other.motion.time
-    grid, _, _ = common_grid(*times, max(t[0] for t in times), min(t[-1] for t in times))
+    # Time stamps of both runs, as far as both last.
+    grid = common_grid(*times).times
     if not common or not len(grid):
         return np.zeros(0), np.zeros(0), []
     first_common = first_positions[:, [first_names.index(name) for name in common]]

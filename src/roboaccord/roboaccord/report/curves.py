@@ -1,6 +1,6 @@
 """Parts of figures for the pages: curves with few points, axes, and colours.
 
-A figure is a mapping in the form that Plotly takes. Curves are thinned to POINTS samples, which
+A figure is a mapping in the form that Plotly takes. Curves are thinned to MAX_POINTS samples, which
 keeps pages small; `thin_peaks` keeps the largest value of each stretch, so that no peak is lost. An
 engine has the same colour in every figure and table
 (test_an_engine_keeps_its_colour_and_axes_have_units); a new default engine needs one in DEFAULTS.
@@ -19,19 +19,20 @@ from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
 # Largest number of samples of a curve: more than the pixels of a screen's width.
-POINTS = 1500
+MAX_POINTS = 1500
 # Largest number of joints whose signals are drawn, as many as one can distinguish; of more joints,
 # evenly spaced ones are drawn.
-JOINTS = 8
+MAX_JOINTS = 8
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # names of Plotly
-# Share of the smallest values that a logarithmic axis may leave out: 15 of POINTS.
-OUTLIERS = 0.01
+# Share of the smallest values that a logarithmic axis may leave out: 15 of MAX_POINTS.
+OUTLIER_SHARE = 0.01
 REFERENCE = "reference"
+# A figure, a curve or an axis of Plotly.
 Figure = dict[str, Json]
-"""A figure, a curve or an axis of Plotly."""
 COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}  # of engines
 DEFAULTS = ("#ee7733", "#12a594")  # colours of the default engines, in their order
-SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")  # colours of other engines
+SPARE_COLOURS = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")  # colours of other engines
+REFERENCE_LOOK, ENGINE_LOOK = (5, 0.55), (1.8, 1)  # width [px] and opacity of curves, by eye
 # Colours of text, of less important text and lines, of the grid, and of the background.
 INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
 BLUE, RED, GREEN, AMBER = "#3366cc", "#d1495b", "#12a594", "#ffb000"
@@ -42,13 +43,13 @@ def colour_of(engine: str, engines: Sequence[str]) -> str:
     """Return the colour of an engine, the same in every figure and table."""
     fixed = COLOURS | dict(zip(default_names(), DEFAULTS))
     others = [name for name in engines if name not in fixed]
-    return fixed.get(engine) or SPARE[others.index(engine) % len(SPARE)]
+    return fixed.get(engine) or SPARE_COLOURS[others.index(engine) % len(SPARE_COLOURS)]
 
 
 def thin_peaks(time: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
-    """Return at most POINTS samples: the largest value, and its time, of each stretch."""
+    """Return at most MAX_POINTS samples: the largest value, and its time, of each stretch."""
     times, samples = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
-    stretches = np.array_split(np.arange(len(samples)), min(len(samples), POINTS) or 1)
+    stretches = np.array_split(np.arange(len(samples)), min(len(samples), MAX_POINTS) or 1)
     finite = np.where(np.isfinite(samples), samples, -np.inf)
     peaks = [int(indices[np.argmax(finite[indices])]) for indices in stretches if len(indices)]
     return times[peaks], samples[peaks]
@@ -69,9 +70,9 @@ def engine_curve(
         engines: names of all engines of the figure.
         x, y: coordinates of the points (k,).
         dash: one of DASHES; "" for a solid line.
-        width: of the line [px]; by default 1.8, and 5 for the reference.
+        width: of the line [px]; by default as REFERENCE_LOOK and ENGINE_LOOK have it.
     """
-    default_width, opacity = (5, 0.55) if engine == REFERENCE else (1.8, 1)
+    default_width, opacity = REFERENCE_LOOK if engine == REFERENCE else ENGINE_LOOK
     style: Figure = {"color": colour_of(engine, engines), "width": width or default_width}
     if dash:
         style["dash"] = dash
@@ -91,19 +92,19 @@ def log_axis(title: str, curves: Sequence[ArrayLike]) -> Figure:
     without_range: Figure = {**axis(title), "type": "log", "exponentformat": "power"}
     if not len(values):
         return without_range
-    low = math.floor(math.log10(np.quantile(values, OUTLIERS)))
+    low = math.floor(math.log10(np.quantile(values, OUTLIER_SHARE)))
     high = math.ceil(math.log10(values.max()) + 1e-9)
     return {**without_range, "range": [low, high], "dtick": max(1, round((high - low) / 6))}
 
 
 def drawn_joints(count: int) -> list[int]:
-    """Return the indices of up to JOINTS evenly spaced joints of `count`."""
-    return [round(i) for i in np.linspace(0, count - 1, min(count, JOINTS))]
+    """Return the indices of up to MAX_JOINTS evenly spaced joints of `count`."""
+    return [round(i) for i in np.linspace(0, count - 1, min(count, MAX_JOINTS))]
 
 
 def stride(count: int) -> int:
-    """Return the stride that leaves at most POINTS of `count` samples."""
-    return max(1, -(-count // POINTS))
+    """Return the stride that leaves at most MAX_POINTS of `count` samples."""
+    return max(1, -(-count // MAX_POINTS))
 
 
 def plain(values: ArrayLike, digits: int = 6) -> list[float | None]:

@@ -2,9 +2,10 @@
 
 `picture` is the context in which other packages draw a file, `styled` that of a figure alone. The
 helpers below draw legends, colour maps, words beside dots, arrows, and figures that were made for
-Plotly (`draw_page`). In STYLE, `svg.hashsalt` makes the bytes repeatable (test_drawing), and
-`svg.fonttype` keeps text as text; the rest may be changed, after which docs/images are drawn again.
-No word may hide another or leave the frame, as tests of figures check.
+Plotly (`draw_page`), the library of the pages in HTML. In STYLE, `svg.hashsalt` makes the bytes
+repeatable (test_drawing), and `svg.fonttype` keeps text as text; the rest may be changed, after
+which docs/images are drawn again. No word may hide another or leave the frame, as tests of figures
+check. Colours (EMPTY, INK, PAGE, RULE, SOFT) are those of the pages, from curves.py.
 
 Matplotlib is imported only where a figure is drawn, so that other commands do not wait for it.
 """
@@ -47,11 +48,11 @@ DASHES = {
     "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)),
     "longdashdot": (0, (8, 3, 2, 3)),
 }  # fmt: skip
-EDGE = 3.0  # smallest distance of a word from a line [px]: the width of a line (1.5 points)
-# Offsets of a word from its dot [points], in order of preference, at it and one and two lines of
-# text away: the first free one is used.
-SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))
-OFFSETS = [(distance * x, distance * y) for distance in (6, 14, 24) for x, y in SIDES]
+WORD_MARGIN = 3.0  # smallest distance of a word from a line [px]: the width of a line (1.5 points)
+# Directions (x, y) from a dot to its word, and distances [points], in order of preference: at the
+# dot and one and two lines of text away. The first free place is used.
+DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))
+OFFSETS = [(distance * x, distance * y) for distance in (6, 14, 24) for x, y in DIRECTIONS]
 # Direction of view of all scenes [degrees], as in Matplotlib's `view_init`: by eye, near its
 # defaults of -60 and 30.
 AZIMUTH, ELEVATION = -62.0, 20.0
@@ -128,12 +129,11 @@ def heat_map(
     # Without interpolation each value is a cell with sharp edges.
     cells: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "none"}
     colours = colormaps["viridis"].with_extremes(bad=EMPTY)
-    cells |= {"extent": extent, "vmin": None if cut is None else 0.0, "vmax": cut}
-    image = axes.imshow(np.asarray(values).T, cmap=colours, **cells)
-    has_more = cut is not None and bool(np.nanmax(values) > cut)
+    scale: dict[str, Any] = {"vmin": None if cut is None else 0.0, "vmax": cut, "cmap": colours}
+    image = axes.imshow(np.asarray(values).T, extent=extent, **cells, **scale)
     # Cuts off the outer halves of the outermost cells.
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    extension = "max" if has_more else "neither"
+    extension = "max" if cut is not None and np.nanmax(values) > cut else "neither"
     bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend=extension)
     bar.outline.set_visible(False)
 
@@ -158,12 +158,13 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
     for dot, word in zip(dots, words, strict=True):
         for offset, obstacles in attempts:
             x, y = offset
-            style: dict[str, Any] = {"ha": "left" if x > 0 else "right" if x < 0 else "center"}
+            # The word grows away from the dot.
+            style: dict[str, Any] = {"ha": {1: "left", -1: "right", 0: "center"}[np.sign(x)]}
             style |= {"va": "bottom" if y > 0 else "top", "path_effects": halo}
             note = axes.annotate(word, dot, offset, textcoords="offset points", **style)
             box = note.get_window_extent()
             inside = all(axes.bbox.contains(*corner) for corner in box.corners())
-            padded = box.padded(EDGE)
+            padded = box.padded(WORD_MARGIN)
             is_free = not any(box.overlaps(other) for other in occupied)
             crosses = any(line.intersects_bbox(padded, filled=False) for line in obstacles)
             if inside and is_free and not crosses:
@@ -193,28 +194,37 @@ def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -
     axes.annotate("", tuple(end), tuple(start), arrowprops=arrow)
 
 
-def draw_page(axes: Axes, page: Mapping[str, Any]) -> None:
-    """Draw a two-dimensional Plotly figure that consists of curves, dots and vertical lines."""
-    for curve in page["data"]:
+def draw_page(axes: Axes, page_figure: Mapping[str, Any]) -> None:
+    """Draw a two-dimensional Plotly figure that consists of curves, dots and vertical lines.
+
+    Args:
+        axes: to draw in.
+        page_figure: in Plotly's form, `data` (curves) and `layout` (axes and shapes).
+    """
+    for curve in page_figure["data"]:
         y = np.array(curve["y"]) if isinstance(curve["y"][0], str) else _floats(curve["y"])
         x = curve["x"] if "x" in curve else [curve["name"]] * len(y)
         stroke, marker = curve.get("line", {}), curve.get("marker", {})
         has_lines = "lines" in curve.get("mode", "")
         axes.errorbar(
-            x, y, yerr=_floats(curve["error_y"]["array"]) if "error_y" in curve else None,
+            x,
+            y,
+            yerr=_floats(curve["error_y"]["array"]) if "error_y" in curve else None,
             linestyle=DASHES.get(stroke.get("dash", ""), "-") if has_lines else "none",
-            marker="" if has_lines else "o", color=marker.get("color", stroke.get("color")),
-            linewidth=stroke.get("width", 1.5), alpha=curve.get("opacity", 1.0),
+            marker="" if has_lines else "o",
+            color=marker.get("color", stroke.get("color")),
+            linewidth=stroke.get("width", 1.5),
+            alpha=curve.get("opacity", 1.0),
             label=curve.get("name") if curve.get("showlegend", True) else None,
-        )  # fmt: skip
-    for shape in page["layout"].get("shapes", ()):
+        )
+    for shape in page_figure["layout"].get("shapes", ()):
         axes.axvline(shape["x0"], color=shape["line"]["color"], ls=":", label=shape["name"])
     for name in "xy":
-        form = page["layout"].get(f"{name}axis", {})
-        axes.set(**{f"{name}label": form.get("title", {}).get("text", "")})
-        if form.get("type") == "log":
+        axis = page_figure["layout"].get(f"{name}axis", {})
+        axes.set(**{f"{name}label": axis.get("title", {}).get("text", "")})
+        if axis.get("type") == "log":
             axes.set(**{f"{name}scale": "log"})
-        if "scaleanchor" in form:
+        if "scaleanchor" in axis:
             axes.set_aspect("equal", adjustable="datalim")
 
 

@@ -22,12 +22,12 @@ from roboaccord.run.energy_book import UNMEASURED, EnergyBook, NoBook
 
 # Colours of the items of an energy book, in the order of the table: those of curves.py, by eye.
 COLOURS = {
-    "net_work": curves.BLUE, "kinetic": curves.GREEN, "potential": curves.SPARE[1],
-    "friction": curves.SPARE[0], "damping": curves.SPARE[3], "stops": curves.RED,
+    "net_work": curves.BLUE, "kinetic": curves.GREEN, "potential": curves.SPARE_COLOURS[1],
+    "friction": curves.SPARE_COLOURS[0], "damping": curves.SPARE_COLOURS[3], "stops": curves.RED,
     "impacts": "#c264b8", "rest": curves.SOFT,
 }  # fmt: skip
+# Name and colour of each item, by its field in `EnergyBook`.
 ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in COLOURS.items()}
-"""Name and colour of each item, by its field in `EnergyBook`."""
 JOULE = unit_of(EnergyBook, "kinetic")
 TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
 ROW_HEIGHT = 210  # height of one simulator's axes [px]: three fit a screen of 720
@@ -71,7 +71,9 @@ def book_figure(books: Books) -> curves.Figure:
     layout: curves.Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
     data: list[curves.Figure] = []
     for row, (engine, book) in enumerate(books.items()):
-        number, top = str(row + 1) if row else "", 1.0 - row / len(books)
+        number = str(row + 1) if row else ""
+        # Vertical range of the axes, as shares of the figure: 85 % of a row, from its top.
+        top = 1.0 - row / len(books)
         domain = [max(top - 0.85 / len(books), 0.0), top]
         layout[f"yaxis{number}"] = {**curves.axis(f"{engine} [{JOULE}]"), "domain": domain}
         step = curves.stride(len(book.time))

@@ -53,7 +53,7 @@ def path_figure(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) 
     """Return the figure of the base's path, in the plane of its two largest extents."""
     runs = {engine: trajectories[engine] for engine in engines if engine in trajectories}
     spans = np.max([np.ptp(run.position, axis=0) for run in runs.values()], axis=0)
-    i, j = sorted(np.argsort(-spans, kind="stable")[:2].tolist())
+    i, j = sorted(np.argsort(-spans, kind="stable")[:2].tolist())  # axes, 0 to 2
     data = []
     for engine, run in runs.items():
         positions = run.position[:: curves.stride(len(run))]
@@ -91,10 +91,10 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
         data.append(engine_curve(engine, engines, dt, error) | dots)
         if check.order is not None:
             data[-1]["name"] = f"{engine}, order {check.order:.2f}"
-            # A line of that slope through the mean of the points.
-            middle = np.exp(np.nanmean(np.log(dt))), np.exp(np.nanmean(np.log(error)))
+            # A line of that slope through the mean of the points, a little longer than these.
+            mean_dt, mean_error = np.exp(np.nanmean(np.log([dt, error]), axis=1))
             ends = np.array([dt.max() * 1.25, dt.min() / 1.25])
-            fit = middle[1] * (ends / middle[0]) ** check.order
+            fit = mean_error * (ends / mean_dt) ** check.order
             drawn.append(fit)
             curve = engine_curve(engine, engines, ends, fit, "dash", 1.5)
             data.append({**curve, "showlegend": False, "hoverinfo": "skip"})

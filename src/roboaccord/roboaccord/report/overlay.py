@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TIME = "time [s]"  # title of the time axis
 SIX_COLOURS = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")  # of up to six curves
 LEGEND_ROWS = 12  # largest number of names in a column of a legend: as many as a panel is high
-HEIGHT, WIDTH = 2.6, 8.4  # of a panel [inches]: 250 x 806 pixels, three on a screen
+PANEL_HEIGHT, PANEL_WIDTH = 2.6, 8.4  # of a panel [inches]: 250 x 806 pixels, three on a screen
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,18 @@ class Overlay:
 
     def figure(self) -> Figure:
         """Draw the panels with Matplotlib, one below the other."""
-        with styled((WIDTH, HEIGHT * len(self.panels) + 0.3)) as figure:
+        with styled((PANEL_WIDTH, PANEL_HEIGHT * len(self.panels) + 0.3)) as figure:
             rows = figure.subplots(nrows=len(self.panels), squeeze=False)[:, 0]
             if len(self.runs) == 1:
                 figure.suptitle(self.runs[0])
             for axes, panel in zip(rows, self.panels, strict=True):
-                draw_page(axes, self._page(panel, whole=True))
+                draw_page(axes, self._page(panel, all_samples=True))
                 axes.set(title=panel.title)
                 count = len(axes.get_legend_handles_labels()[0])
                 if count > 1 or len(self.runs) > 1:  # a single curve is named by the title
-                    placement: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-                    axes.legend(**placement, ncols=-(-count // LEGEND_ROWS), fontsize="small")
+                    beside_axes: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+                    columns = 1 + (count - 1) // LEGEND_ROWS
+                    axes.legend(**beside_axes, ncols=columns, fontsize="small")
         return figure
 
     def pages(self) -> list[Page]:
@@ -144,8 +145,8 @@ class Overlay:
 
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
-    def _page(self, panel: Panel, *, whole: bool = False) -> Page:
-        """Return a panel as a Plotly figure, with all samples if `whole`, else as a screen needs.
+    def _page(self, panel: Panel, *, all_samples: bool = False) -> Page:
+        """Return a panel as a Plotly figure, with all samples or as many as a screen shows.
 
         With several signals and runs, colours stand for signals and dashes for runs; the legend
         names the signals by the curves of the first run, and the runs by grey curves.
@@ -159,10 +160,10 @@ class Overlay:
                 name = run
             elif not in_legend:
                 name = f"{trace.signal}, {run}"
-            step = 1 if whole else stride(len(trace.x))
+            step = 1 if all_samples else stride(len(trace.x))
             x, y = trace.x[::step], trace.y[::step]
             curve = _line(name, self._colour(panel, trace), trace.run)
-            points = {"x": x, "y": y} if whole else {"x": plain(x), "y": plain(y)}
+            points = {"x": x, "y": y} if all_samples else {"x": plain(x), "y": plain(y)}
             data.append({**curve, "showlegend": in_legend, **points})
         if has_several_runs and not has_one_signal:
             for i, label in enumerate(self.runs):
@@ -262,8 +263,8 @@ def overview(runs: Sequence[RunSignals]) -> list[Panel]:
     if points:
         names = [f"{points[0]}.{axis}" for axis in "xyz"]
         spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
-        x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))
-        panels.append(against(runs, x, y))
+        first, second = sorted(np.argsort([-span for span in spans], kind="stable")[:2].tolist())
+        panels.append(against(runs, names[first], names[second]))
     joints = runs[0].motion.joints
     panels += over_time(runs, [f"{joints[i]}.q" for i in curves.drawn_joints(len(joints))])
     return panels + over_time(runs, ["com.speed"])

@@ -2,8 +2,9 @@
 
 A reason is a code with figures, which are numbers and names (contract/codes.py); words.py lists
 for each code a text or one of the functions here. Each function takes the figures by name, in SI
-units, and returns the text; a factor of 1e3 makes mm or ms. Texts with many figures are templates
-for FORMATTER. No verdict depends on these sentences (test_words checks that every code has one).
+units, and returns the text; a factor of 1e3 makes mm or ms. The names are those that a level gives
+to `because(Code.NAME, ...)`, where the reason is made. Texts with many figures are templates for
+FORMATTER. No verdict depends on these sentences (test_words checks that every code has one).
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
+# Figures of a reason, by name.
 Figures = Mapping[str, Any]
-"""Figures of a reason, by name."""
 # Texts by kind of disobedience (crosscheck/levels/drive.py): what happened to an effort.
 KINDS = {
     "lost": "lost",
@@ -116,9 +117,9 @@ def effort_disobeyed(figures: Figures) -> str:
     texts = [KINDS[kind.kind].format(size=kind.size, other=kind.other) for kind in figures["kinds"]]
     explained = " or ".join("1 tick late" if text == "1 ticks late" else text for text in texts)
     how = explained or f"off by {figures['error']:.3g} N m"
-    others = figures["joints"] - 1
-    joints = "other joint" if others == 1 else "other joints"
-    where = figures["where"] + (f" (and of {others} {joints})" if others else "")
+    where, others = figures["where"], figures["joints"] - 1
+    if others:
+        where += f" (and of {others} {'other joint' if others == 1 else 'other joints'})"
     since = f"t = {figures['time']:g} s on"
     return f"effort of {where} is not as commanded from {since}: {how}; {ticks_off(figures)}"
 

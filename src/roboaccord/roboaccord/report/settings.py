@@ -45,6 +45,7 @@ class SettingChange:
 
 def changes_of(runs: Sequence[RunSignals]) -> list[SettingChange]:
     """Return the keys in which runs differ, with their values."""
+    # Value and unit of each setting, by run and key.
     settings = [{key: (value, unit) for key, value, unit in _settings(run)} for run in runs]
     changes = []
     for key in dict.fromkeys(key for run_settings in settings for key in run_settings):
@@ -74,6 +75,7 @@ def labels_of(runs: Sequence[RunSignals]) -> list[str]:
 def _folder(run: RunSignals) -> str:
     """Return the name of a run's folder, or of its robot where it has none."""
     path = run.path
+    # A run writes FOLDER/bag.
     run_folder = path.name.startswith("bag") and path.resolve().parent.name
     return run_folder or path.name or run.run.robot
 
@@ -88,8 +90,12 @@ def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
         keys = keys_of(run.setup) if run.setup else []
     except AccordError:  # the controller is not installed
         keys = []
-    settings = [(k.key, k.value, k.unit) for k in keys] or [*_flat(run.run.scenario)]
-    yield from (setting for setting in settings if setting[0] != "description")
+    # Without the robot, the scenario as the bag has it, which has no units.
+    # Without the robot, the scenario as the bag has it, which has no units.
+    settings = [(entry.key, entry.value, entry.unit) for entry in keys]
+    for setting in settings or _flat(run.run.scenario):
+        if setting[0] != "description":
+            yield setting
 
 
 def _flat(data: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str, str]]:

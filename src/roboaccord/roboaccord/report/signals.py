@@ -37,11 +37,14 @@ from roboaccord.scenario.setup import Setup
 _log = logging.getLogger(__name__)
 # Number of samples for which the poses of links are computed at once: 12 MB for 30 links.
 POSES_AT_ONCE = 4096
-_MEANINGS = {  # by last part of a signal's name; signals of one meaning share a panel
+# Meaning of a joint's or the base's signal, by the last part of its name (of `base.vx`: v). Signals
+# of one meaning share a panel.
+_MEANINGS = {
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
     "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
 }  # fmt: skip
-_KINDS = {  # by first part of a signal's name; signals of one kind and unit share a panel
+# Kind of another signal, by the first part of its name. Signals of one kind and unit share a panel.
+_KINDS = {
     "base": "base_link", "com": "centre of mass", "contact": "force from outside",
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
@@ -69,7 +72,7 @@ class Signal:
     @property
     def kind(self) -> str:
         """The kind of signal: those of the same kind and unit share a panel."""
-        head, _, last = self.name.rpartition(".")
+        head, _, last = self.name.rpartition(".")  # of link:LINK.x: link:LINK and x
         return _KINDS.get(head.partition(":")[0], self.meaning if last in _MEANINGS else self.name)
 
     @property
@@ -150,8 +153,8 @@ class RunSignals(Mapping[str, Signal]):
             elif first.startswith("link:"):
                 pattern = f"link:*.{last}"
             by_pattern.setdefault(pattern, []).append(name)
-        groups = ((key, len(names), self._sources[names[0]]) for key, names in by_pattern.items())
-        return [SignalGroup(key, n, source.unit, source.meaning) for key, n, source in groups]
+        sources = {pattern: self._sources[names[0]] for pattern, names in by_pattern.items()}
+        return [SignalGroup(p, len(by_pattern[p]), s.unit, s.meaning) for p, s in sources.items()]
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -235,37 +238,39 @@ class RunSignals(Mapping[str, Signal]):
 
     def _add_energies(self) -> None:
         """Add energies and, for a base that moves freely, the force from outside."""
-        for i, kind in enumerate(("kinetic", "potential")):
-            self._add(f"energy.{kind}", "J", f"{kind} energy", partial(self._column, "energies", i))
-        total = "kinetic and potential energy"
-        self._add("energy.total", "J", total, lambda: self.energies.sum(axis=1))
-        work = "work of efforts and wrenches since the start"
-        self._add("energy.work", "J", work, partial(net_work, self.motion))
+        self._add("energy.kinetic", "J", "kinetic energy", lambda: self.energies[:, 0])
+        self._add("energy.potential", "J", "potential energy", lambda: self.energies[:, 1])
+        meaning = "kinetic and potential energy"
+        self._add("energy.total", "J", meaning, lambda: self.energies.sum(axis=1))
+        meaning = "work of efforts and wrenches since the start"
+        self._add("energy.work", "J", meaning, partial(net_work, self.motion))
         if self.setup and self.run.has_base and self.setup.scenario.base in ("free", "planar"):
             self._add_axes("contact", "N", "force from outside along {}", "outer_force")
             norm = partial(self._norm, "outer_force")
             self._add("contact.force", "N", "force from outside but for gravity", norm)
 
-    def _add_axes(self, head: str, unit: str, meaning: str, array: str, *index: int) -> None:
-        """Add three signals: the columns x, y and z of an array that is an attribute.
+    def _add_axes(self, prefix: str, unit: str, meaning: str, array: str, *index: int) -> None:
+        """Add three signals: the columns x, y and z of an array that is a property of this class.
+
+        The property, such as `centre`, is computed only when one of the signals is asked for.
 
         Args:
-            head: first part of the signals' names.
+            prefix: first part of the signals' names.
             unit: of the signals.
             meaning: with {} for the axis.
-            array: name of the attribute, (k, ..., 3).
-            index: of the array's dimensions before the axes.
+            array: name of the property, of shape (k, ..., 3).
+            index: of the array's dimensions before the axes: of a link.
         """
         for i, axis in enumerate("xyz"):
             column = partial(self._column, array, *index, i)
-            self._add(f"{head}.{axis}", unit, meaning.format(axis), column)
+            self._add(f"{prefix}.{axis}", unit, meaning.format(axis), column)
 
     def _column(self, name: str, *index: int) -> Array:
-        """Return one column (k,) of an array that is an attribute."""
+        """Return one column (k,) of an array that is a property."""
         return np.asarray(getattr(self, name)[(slice(None), *index)])
 
     def _norm(self, name: str) -> Array:
-        """Return the norms (k,) of the rows of an array that is an attribute."""
+        """Return the norms (k,) of the rows of an array that is a property."""
         return np.asarray(np.linalg.norm(getattr(self, name), axis=1))
 
     @cached_property

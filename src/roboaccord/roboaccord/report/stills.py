@@ -1,7 +1,8 @@
 """Static figures of results, drawn by Matplotlib, for `plot()` and `figure()` of the Python API.
 
-Runs and comparisons are drawn as plots of signals (`_overlay`), a report by the figures of its page
-(`_figures`), of which `draw_page` draws curves, dots and vertical lines. Another result is a case
+`plot_of` has two ways. Runs and comparisons are drawn as plots of signals over time (`_overlay`). A
+report of a cross-check has figures made for Plotly, which draws them on its page (`_page_figures`);
+of these, `draw_page` draws curves, dots and vertical lines by Matplotlib. Another result is a case
 in one of these functions; other packages add the entry point `plot.CLASS` of
 `roboaccord.functions`.
 """
@@ -30,13 +31,18 @@ ROW_HEIGHT = 2.2  # height of each figure where there are several [inches]: half
 
 
 def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = None) -> Figure:
-    """Draw a result, and write it to `out` if that is given; see `contract.results.Shown.plot`.
+    """Draw a result, and write it to a file if one is given.
+
+    Args:
+        result: run, comparison, report of a cross-check, or the result of another package.
+        what: names of signals, or of a report's figures; some by default.
+        out: file to write.
 
     Raises:
         AccordError: for a result without a figure, or an unknown name.
     """
     overlay = _overlay(result, what)
-    figure = overlay.figure() if overlay else _drawn(_figures(result, what))
+    figure = overlay.figure() if overlay else _drawn(_page_figures(result, what))
     if out:
         with styled():
             save(figure, Path(out))
@@ -44,7 +50,7 @@ def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = No
 
 
 def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
-    """Return the plot of a run or a comparison; None for another result."""
+    """Return the plot of signals of a run or a comparison; None for another result."""
     match result:
         case Run() | BagRun():
             return plot([result], what)
@@ -55,25 +61,27 @@ def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
     return None
 
 
-def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
+def _page_figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
     """Return the named figures of a result's page, as Plotly has them."""
     if isinstance(result, Report):
-        by_id = figures.figures_of(result)
-        for figure in what:
-            check_known("unknown figure ", figure, by_id)
-        default = "convergence" if "convergence" in by_id else "path"
-        return [by_id[figure] for figure in what or (default,)]
-    name = f"plot.{type(result).__name__}"
-    if name in entries("functions"):  # another package draws it
-        return [load("functions", name)(result)]
+        by_name = figures.figures_of(result)
+        for name in what:
+            check_known("unknown figure ", name, by_name)
+        default = "convergence" if "convergence" in by_name else "path"
+        return [by_name[name] for name in what or (default,)]
+    entry_point = f"plot.{type(result).__name__}"
+    if entry_point in entries("functions"):  # another package draws it
+        return [load("functions", entry_point)(result)]
     raise AccordError(f"{type(result).__name__} has no figure")
 
 
-def _drawn(pages: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return the figures of a page, drawn one below the other."""
-    with styled((SIZE[0], max(SIZE[1], ROW_HEIGHT * len(pages)))) as figure:
-        for axes, page in zip(figure.subplots(len(pages), squeeze=False)[:, 0], pages, strict=True):
-            draw_page(axes, page)
+def _drawn(page_figures: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return Plotly's figures, drawn one below the other in a figure of Matplotlib."""
+    width, height = SIZE
+    with styled((width, max(height, ROW_HEIGHT * len(page_figures)))) as figure:
+        rows = figure.subplots(len(page_figures), squeeze=False)[:, 0]
+        for axes, page_figure in zip(rows, page_figures, strict=True):
+            draw_page(axes, page_figure)
         if any(len(axes.get_legend_handles_labels()[0]) > 1 for axes in figure.axes):
             legend(figure.axes[0])
     return figure

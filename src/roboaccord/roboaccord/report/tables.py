@@ -22,7 +22,13 @@ NONE = "–"  # cell without a value
 
 
 class Row(NamedTuple):
-    """A row: engine, cells, and outcome of the level, which is "" for the reference."""
+    """A row of a table.
+
+    Args:
+        engine: in the first column.
+        cells: of the other columns, in their order, as text.
+        outcome: of the level, by which the page colours the row; "" for the reference.
+    """
 
     engine: str
     cells: Sequence[str]
@@ -82,10 +88,10 @@ def number(value: float | None, form: str = "g", none: str = NONE) -> str:
 
 
 def _noise_cells(noise: Noise) -> list[str]:
-    """Return the cells of an engine's noise: floor, rate of growth, and horizon."""
-    rate, second = unit_of(Noise, "rate"), unit_of(Noise, "horizon")
+    """Return the cells of an engine's noise: floor in mm, rate of growth, and horizon."""
+    metre, rate, second = (unit_of(Noise, name) for name in ("floor", "rate", "horizon"))
     return [
-        f"{number(1e3 * noise.floor, '.2g')} mm",
+        f"{number(1e3 * noise.floor, '.2g')} m{metre}",
         NONE if noise.rate is None else f"{noise.rate:.2g} {rate}",
         "the end" if noise.horizon is None else f"t = {noise.horizon:.4g} {second}",
     ]

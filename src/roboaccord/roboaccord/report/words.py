@@ -1,9 +1,11 @@
 """All that a cross-check says in English: texts of reasons, for terminal and page alike.
 
-TEXTS has for each code (contract/codes.py) a text with the reason's figures in braces, or a
-function of them (here or in phrases.py). `words_of` words a reason, a finding or the report of a
-single run. A code without a text, such as that of your own level, is shown by its name and figures.
-Texts may be changed: no verdict depends on them (test_words).
+A reason has a code (contract/codes.py) and figures by name, which the level that made it chose:
+`because(Code.ACCELERATION, error=1e-3, allowed=1e-9)`. TEXTS has for each code a text with the
+figures in braces, or a function of them (here or in phrases.py). FORMATTER of phrases.py fills
+texts as `str.format` does, and knows lengths in mm (`gm`). `words_of` words a reason, a finding or
+the report of a single run. A code without a text, such as that of your own level, is shown by its
+name and figures. Texts may be changed: no verdict depends on them (test_words).
 
 In the texts, the twin is the reference, computed again with the engine's own time-stepping scheme.
 """
@@ -109,6 +111,7 @@ def _level(figures: Figures) -> str:
 
 
 TEXTS: dict[str, str | Callable[[Figures], str]] = {
+    # Of several levels.
     Code.TEXT: _text,
     Code.BELOW_ROUND_OFF: "below round-off",
     Code.ALLOWED: phrases.allowed_limit,
@@ -124,6 +127,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.KINEMATIC: "the reference is kinematic: one step compares the rates in its place",
     Code.HIDDEN: lambda figures: unnoticed(**figures),
     Code.CAUSE: lambda figures: text_of(figures["of"]),
+    # Level acceleration: model and accelerations.
     Code.MODEL: phrases.model_difference,
     Code.ACCELERATION: "accelerations differ by {error:.2g} relative, allowed {allowed:.0e}",
     Code.OFF_BY: "{size:.2g} {unit} off",
@@ -132,9 +136,11 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.INSTEAD: phrases.value_instead,
     Code.READS: phrases.state_read_back,
     Code.MISSING: phrases.missing_part,
+    # Level drive: efforts in force.
     Code.NO_COMMAND: "no efforts are commanded; the motion shows whether a wrench or a twist acts",
     Code.DISOBEYED: phrases.effort_disobeyed,
     Code.SWITCH_DISOBEYED: phrases.switch_disobeyed,
+    # Level scheme: the twin.
     Code.BELOW_SINGLE: lambda figures: (
         "below single precision, which could hide errors below these: "
         f"{summary_of(figures['of']) or 'not known'}"
@@ -150,10 +156,13 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.EVENT_TICKS: "in ticks with an event or a joint at its stop the {quantity} of {where} "
     "keeps {excess:.2g} times the error that time stepping explains (median of {count} ticks), "
     "in that at t = {time:g} s for one",
+    # Level repeat.
     Code.NOT_REPEATED: "the same run again differs by {apart:.2g} from t = {time:g} s on, first in "
     "{quantity} of {where}",
+    # Level invariance.
     Code.NO_MOVE: lambda figures: figures["text"] or "there is nothing to move",
     Code.NOT_INVARIANT: phrases.not_invariant,
+    # Level one_step.
     Code.NO_FREE_TICK: "every tick has an event or a joint at its stop",
     Code.REFERENCE_ERRS: "the reference's own error is {share:.2g%} of the change or more",
     Code.STEP_ORDER: "the error falls with order {order:.2f} only, at least {least:g} is expected",
@@ -167,6 +176,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "smaller: halve the physics step",
     Code.NO_STEP: "no step could be compared",
     Code.REFUSED_STATE: "not in the reference at {time:.4g} s: {text}",
+    # Level trajectory.
     Code.TOLERANCE_BELOW_NOISE: "the tolerance of {limit:g} m is below the noise floor of "
     "{floor:.2g} m",
     Code.TOO_FAR: "{error:.3gm} mm from the reference at {step:g} s, allowed {limit:gm} mm",
@@ -175,6 +185,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.RUN_REMAINDER: "at a physics step of 0 {where} has an error of {left:.2g}, but time "
     "stepping and round-off explain only {bound:.2g}",
     Code.CHAOTIC: "the motion is chaotic: statistics over seeds compare it in its place",
+    # Level statistics.
     Code.THROWN: "but the control loop throws joints from stop to stop (an eigenvalue of its tick "
     "is {loop:.2g}), so the engines' own laws of stops decide the figure: take a shorter "
     "control_period",
@@ -186,11 +197,13 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "from seeds and physics step: take more seeds or a smaller step",
     Code.NO_FIGURE_AT_STEP: "at another physics step there is no {figure}: take a smaller step",
     Code.MEDIANS: phrases.medians_differ,
+    # Level events.
     Code.NO_EVENTS: "nothing happens that an engine logs",
     Code.NO_RESTART: _text,
     Code.EVENT_UNEXPLAINED: phrases.event_unexplained,
     Code.EVENT_MISPLACED: phrases.event_misplaced,
     Code.EVENT_MISSING: phrases.event_missing,
+    # Level energy.
     Code.NO_BOOK: _text,
     Code.ONLY_GAINS: phrases.only_gains,
     Code.ENERGY_OF_TWIN: lambda figures: FORMATTER.format(
@@ -201,16 +214,19 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
         gains=phrases.energy_gain(figures),
     ),
     Code.ENERGY: phrases.energy_unexplained,
+    # A live run that is outside (crosscheck/cause.py).
     Code.SUSPECT: _suspect,
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
     Code.LARGEST_ERROR: "largest error beyond what time stepping explains",
     Code.OUR_EQUATIONS: "its equations of motion are ours",
+    # Logs of motions that were recorded elsewhere.
     Code.LOG_NOISE: "noise: {size:.2g} rad or m of {where} is {share:.2g%} of what the efforts do "
     "in windows of {window} steps, more than {most:g%}",
     Code.LOG_EFFORT_NOISE: "noise: that of the efforts may make {share:.2g%}",
     Code.LOG_EFFORT_ZERO: "the efforts are all 0 where some acted: this publisher does not measure "
     "them; map another topic or column: --map effort/JOINT=COLUMN",
     Code.LOG_RESIDUALS: _residuals,
+    # Remarks on findings and notes on the whole check.
     Code.LEVEL_EXCUSED: lambda figures: f"{_level(figures)} excused: {words_of(figures['of'])}",
     Code.LEVEL_WITHIN: lambda figures: f"{_level(figures)} within: {words_of(figures['of'])}",
     Code.NO_EXCUSE_NEEDED: lambda figures: f"{_level(figures)} needs no excuse here",

@@ -30,7 +30,7 @@ def inertias(setup: Setup) -> Array:
     start, n = setup.initial, len(setup.joints)
     tree = TreeDynamics(setup.tree, setup.joints, "fixed", setup.parameters.gravity)
     rotation = quaternion_matrix(start.orientation)
-    return np.diag(tree.mass_matrix(start.q, start.position, rotation)).reshape(n)
+    return np.diag(tree.mass_matrix(start.q, rotation)).reshape(n)
 
 
 class Posture(Servo):
@@ -69,7 +69,8 @@ class Posture(Servo):
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts towards the goal at the time of the state."""
-        (q, qd), (stiffness, damping) = self.goal(state.time), self.gains
+        q, qd = self.goal(state.time)
+        stiffness, damping = self.gains
         return Command(stiffness * (q - state.q) + damping * (qd - state.qd))
 
 
@@ -98,6 +99,7 @@ class Sine(Posture):
         self._phases = phase * np.arange(len(self._goal))
 
     def goal(self, time: float) -> tuple[Array, Array]:
+        """Return positions (n,) [rad] and velocities (n,) [rad/s] of the sines at a time [s]."""
         # The goal starts at the initial position: the sine is shifted by its value at time 0.
         phase = self._omega * time - self._phases
         initial_sine = np.sin(-self._phases)
@@ -124,15 +126,12 @@ class Random:
         self.reset(setup.scenario.seed)
 
     def reset(self, seed: int) -> None:
-        """Draw rates and phases of the sines anew."""
+        """Draw the rates [rad/s] and phases [rad] of the sines of each joint anew (n, SINES)."""
         self._seed = seed
-        self._rates, self._phases = self._draw(seed)
-
-    def _draw(self, seed: int) -> tuple[Array, Array]:
-        """Return rates [rad/s] and phases [rad] of the sines of each joint (n, SINES)."""
-        rng, shape = np.random.default_rng(seed), (len(self._effort_scale), self.SINES)
-        rates = 2.0 * np.pi * rng.uniform(0.0, self._bandwidth, shape)
-        return rates, rng.uniform(0.0, 2.0 * np.pi, shape)
+        rng = np.random.default_rng(seed)
+        shape = len(self._effort_scale), self.SINES
+        self._rates = 2.0 * np.pi * rng.uniform(0.0, self._bandwidth, shape)
+        self._phases = rng.uniform(0.0, 2.0 * np.pi, shape)
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts at the time of the state."""

@@ -28,15 +28,11 @@ def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
     Joints that the scenario does not place start from the middle of their ranges; efforts are
     drawn by the scenario's seed. A setup that moves is returned as it is, without a reason.
     """
-    scenario = setup.scenario
-    has_controller, robot = scenario.controller.get("name") != "none", setup.robot
-    if (
-        has_controller
-        or not isinstance(robot, FileRobot)
-        or not setup.joints
-        or _joints_move(setup)
-    ):
+    scenario, robot = setup.scenario, setup.robot
+    is_driven = scenario.controller.get("name") != "none"
+    if is_driven or not isinstance(robot, FileRobot) or not setup.joints or _joints_move(setup):
         return setup, []
+    # Middle of each joint's range [rad or m], where it has both ends.
     ranges = robot.ranges(setup).items()
     middle = {joint: float(np.mean(ends)) for joint, ends in ranges if np.isfinite(ends).all()}
     data = scenario.data()
@@ -47,7 +43,8 @@ def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
 
 def _joints_move(setup: Setup) -> bool:
     """Return whether a joint moves without efforts."""
-    simulator, no_effort = make_simulator(setup), Command(np.zeros(len(setup.joints)))
+    simulator = make_simulator(setup)
+    no_effort = Command(np.zeros(len(setup.joints)))
     for _ in range(WATCHED_PERIODS):
         state = simulator.step(no_effort, setup.scenario.control_period)
         if np.abs(state.qd).max() > ROUND_OFF_RATE:

@@ -78,6 +78,7 @@ class FileRobot(RobotFile):
 
     @property
     def key(self) -> str:
+        """The path, by which robots of files are told apart."""
         return str(self.path)
 
     def file(self, setup: Setup) -> UrdfFile:
@@ -98,10 +99,12 @@ class FileRobot(RobotFile):
         return self._files[key]
 
     def floats(self, setup: Setup) -> bool:
+        """Return whether the file itself lets its root float."""
         self.file(setup)
         return self._has_floating_base
 
     def own_names(self, setup: Setup) -> Mapping[str, str]:
+        """Return the file's own names of links that are called otherwise here."""
         return {new: old for old, new in self.file(setup).new_names().items() if old != new}
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
@@ -123,9 +126,11 @@ class FileRobot(RobotFile):
         return as_simulated(text, setup.parameters, base), source
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
+        """Return the names of the joints that move."""
         return tuple(joint.name for joint in setup.tree.moving)
 
     def effort_limits(self, setup: Setup) -> Array:
+        """Return the largest efforts of the joints (n,) [N m or N]."""
         return np.array([joint.effort for joint in setup.tree.moving])
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
@@ -149,18 +154,16 @@ class FileRobot(RobotFile):
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
         # Away from a balance, towards the upper stops.
-        self._is_moved_from_balance = (
-            not placed and not state.qd.any() and self._is_balanced(setup, q)
-        )
+        may_move = not placed and not state.qd.any()
+        self._is_moved_from_balance = may_move and self._is_balanced(setup, q)
         if self._is_moved_from_balance:
             upper_stops = np.array([ranges[name][1] for name in setup.joints])
             q += np.minimum(BALANCE_OFFSET, LARGEST_SHARE * (upper_stops - q))
         # q = mimic_matrix @ q_independent + offset
         mimic_matrix, offset = setup.tree.independent(setup.joints)
         independent = [not joint.mimic for joint in setup.tree.moving]
-        return replace(
-            state, q=mimic_matrix @ q[independent] + offset, qd=mimic_matrix @ state.qd[independent]
-        )
+        q, qd = mimic_matrix @ q[independent] + offset, mimic_matrix @ state.qd[independent]
+        return replace(state, q=q, qd=qd)
 
     def _is_balanced(self, setup: Setup, q: Array) -> bool:
         """Return whether a robot at rest stays at rest at joint positions q (n,) [rad or m].
@@ -180,6 +183,7 @@ class FileRobot(RobotFile):
         return bool(q.size and gravity and is_small.all())
 
     def reference(self, setup: Setup) -> Simulator:
+        """Return the simulator by our own equations."""
         return TreeReference(setup, friction_of(setup))
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
@@ -189,5 +193,6 @@ class FileRobot(RobotFile):
         return simulate_model(model, engine)
 
     def remarks(self, setup: Setup) -> Mapping[str, str]:
+        """Return remarks to the user on the model, by subject."""
         moved = BALANCE_OFFSET if self._is_moved_from_balance else 0.0
         return remarks_on_file(setup, self.file(setup), self.ranges(setup), moved)

@@ -96,11 +96,8 @@ def _rotor_remark(setup: Setup, file: UrdfFile) -> dict[str, str]:
 
 def _mimic_remark(setup: Setup, file: UrdfFile) -> dict[str, str]:
     """Return which joints mimic others in the file, and whether they follow them."""
-    mimics = [
-        str(joint.get("name"))
-        for joint in ET.fromstring(file.text).findall("joint")
-        if joint.find("mimic") is not None
-    ]
+    joints = ET.fromstring(file.text).findall("joint[mimic]")
+    mimics = [str(joint.get("name")) for joint in joints]
     if not mimics:
         return {}
     how = "free; --set parameters.mimic=1 holds them to what they mimic"

@@ -17,7 +17,7 @@ from roboaccord.contract import AccordError, Controller, Event, Inputs, Lockstep
 from roboaccord.contract.checks import check_command, check_switches
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.user_code import line_of, place_of
-from roboaccord.scenario.watch import START_TIMEOUT, Silence, Watch, starting
+from roboaccord.scenario.watch import START_TIMEOUT, CallTimeout, Watch, starting
 
 UNWATCHED = Watch(math.inf)  # no time limit
 
@@ -57,7 +57,7 @@ def ask_controller(
         state: of the robot; the controller is given the part that encoders measure.
         target: that people ask for; None for none.
         joints: joint names.
-        watch: interrupts a call that takes too long, by `Silence`.
+        watch: interrupts a call that takes too long, by `CallTimeout`.
 
     Raises:
         AccordError: if the controller, which may be a user's, raises, takes too long or gives no
@@ -71,7 +71,7 @@ def ask_controller(
         command = controller.update(state.measured, target)
     except AccordError:
         raise
-    except Silence:
+    except CallTimeout:
         raise no_command(state.time, watch.timeout) from None
     except BaseException as error:
         raise AccordError(f"{name} {line_of(error)} at {instant}{place_of(error)}") from error

@@ -39,8 +39,8 @@ CURVE_POINTS = 1000
 UNMEASURED = "not measured"
 UNREPEATED = "the run could not be repeated exactly: the rest includes what was not measured"
 
-# Energy lost since the start (k,) [J], by channel of losses.
-Taken = dict[str, Array]
+# Energy lost since the start (k,) [J], by channel of losses, such as friction.
+Losses = dict[str, Array]
 
 
 class LossMeter(Observer):
@@ -59,7 +59,7 @@ class LossMeter(Observer):
         self._losses_by_tick.append(self._simulator.take_losses())
 
     @property
-    def taken(self) -> Taken:
+    def taken(self) -> Losses:
         """Losses since the start (k,) [J], by channel."""
         ticks = self._losses_by_tick
         channels = ticks[0] if ticks else ()
@@ -73,6 +73,8 @@ class EnergyBook:
     `kinetic` is the kinetic energy itself; all other items (k,) are counted since the start.
 
     Args:
+        time: of the samples [s].
+        kinetic, net_work, potential, friction, damping, stops, impacts, rest: items [J].
         how: how the loss was obtained, by channel.
         reason: why not all losses were measured; None where all were.
     """
@@ -109,7 +111,7 @@ def law_of(law: ForceLaw | None) -> ForceLaw | None:
 
 
 def energy_of(
-    setup: Setup, engine: Engine, run: Trajectory, taken: Taken | None = None
+    setup: Setup, engine: Engine, run: Trajectory, taken: Losses | None = None
 ) -> EnergyBook | NoBook:
     """Return the energy balance of a run.
 
@@ -149,8 +151,8 @@ def energy_of(
 
 
 def _losses_of(
-    setup: Setup, run: Trajectory, measured: Taken, engine: str
-) -> tuple[Taken, dict[str, str]]:
+    setup: Setup, run: Trajectory, measured: Losses, engine: str
+) -> tuple[Losses, dict[str, str]]:
     """Return the losses (k,) [J] and how each was obtained, both by channel.
 
     Friction that the simulator does not measure is integrated from the force law. The energy of
@@ -167,7 +169,7 @@ def _losses_of(
     return losses, sources
 
 
-def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
+def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Losses | None:
     """Repeat a run with a simulator that measures losses, and return these.
 
     Returns:

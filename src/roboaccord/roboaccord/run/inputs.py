@@ -45,12 +45,13 @@ class Hold(Inputs):
         target: for the controller; None for none.
     """
 
-    over = False
+    over = False  # the inputs never end the run
 
     def __init__(self, target: Target | None = None) -> None:
         self._target = target
 
     def target(self, state: RobotState) -> Target | None:
+        """Return the target, the same at every tick."""
         return self._target
 
 
@@ -78,6 +79,7 @@ class Announced(Inputs):
         self._last_target = None
 
     def target(self, state: RobotState) -> Target | None:
+        """Return the target of the inputs, and report it if it is new."""
         target = self._inputs.target(state)
         if target is not None and target is not self._last_target:
             self._report(state.time, target, self._last_target)
@@ -85,9 +87,11 @@ class Announced(Inputs):
         return target
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
+        """Return the switches of the inputs."""
         return self._inputs.switches(state)
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
+        """Return the faults of the inputs."""
         return self._inputs.faults(state)
 
 
@@ -140,7 +144,8 @@ class LiveInputs(Hold):
 
     def stop(self) -> None:
         """Let all requests lapse at once."""
-        self._request_times[:] = self._next_lapse = -math.inf
+        self._request_times[:] = -math.inf
+        self._next_lapse = -math.inf
 
     def target(self, state: RobotState) -> Target | None:
         """Return the target of the requests that have not lapsed; None before any request."""
@@ -263,10 +268,12 @@ class HeardInputs(Inputs):
         add_change(self._targets, time, change)
 
     def target(self, state: RobotState) -> Target | None:
+        """Return the target in force at the time of a state; None before the first one."""
         count = bisect_right(self._targets, state.time + ROUND_OFF, key=lambda entry: entry[0])
         return self._targets[count - 1][1] if count else None
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
+        """Return the switches to set at this tick."""
         return self.asked
 
     def faults(self, state: RobotState) -> Sequence[Fault]:

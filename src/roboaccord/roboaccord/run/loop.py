@@ -27,7 +27,8 @@ from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario import TIMEOUT, Setup, Watch, make_controller
 from roboaccord.simulators.base import Simulator, check_simulator
 
-NO_INPUTS = Hold()  # no target, no switches, no faults
+# Inputs of a run that nobody drives: no target, no switches, no faults. A `Hold` has no state.
+NO_INPUTS = Hold()
 
 
 def simulate(
@@ -136,7 +137,8 @@ class Stepper:
         self.period = period
         self._period_ns = round(period * NANOSECONDS)
         self._new_faults = list[Fault]()  # which begin with the next step
-        self.tick, self.state = 0, initial
+        self.tick = 0
+        self.state = initial
 
     def start(self, state: RobotState | None = None) -> None:
         """Put the simulator into the initial state, or into `state`; may be called again."""
@@ -200,11 +202,15 @@ def make_simulator(
 
 
 def _make_in_engine(setup: Setup, engine: EngineSpec) -> AnySimulator:
-    """Return an engine's simulator: the robot's own if it has one, else one of its description."""
+    """Return an engine's simulator of a setup.
+
+    An engine with `whole` (engines/spec.py) simulates the complete setup. For another one, a robot
+    may have a simulator of its own; else its description is simulated.
+    """
     if engine.whole:
         return engine.make(setup)
     if setup.contact is not None:
-        engine.refuse("contact")
+        engine.refuse("contact")  # if it has none
     simulator = setup.robot.engine(setup, engine)
     if simulator is not None:
         return simulator

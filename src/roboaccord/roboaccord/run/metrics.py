@@ -41,16 +41,14 @@ UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names.
 
 def work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum |effort qd| dt [J]; efforts are constant between samples."""
-    return float(np.abs(_joint_work(trajectory)).sum())
+    return float(np.abs(joint_work(trajectory)).sum())
 
 
-def net_work_of(trajectory: Trajectory) -> float:
-    """Return the integral of sum effort qd dt [J]; exact, for efforts are constant in between."""
-    return float(_joint_work(trajectory).sum())
+def joint_work(trajectory: Trajectory) -> Array:
+    """Return the work of each joint between samples (k - 1, n) [J]: effort times change of q.
 
-
-def _joint_work(trajectory: Trajectory) -> Array:
-    """Return the work of each joint between samples (k - 1, n) [J]: effort times change of q."""
+    It is the exact integral of effort qd dt, for efforts are constant between samples.
+    """
     return np.asarray(trajectory.effort[1:] * np.diff(trajectory.q, axis=0))
 
 
@@ -58,12 +56,14 @@ class GeneralFigures(Tally):
     """Figures that every robot's motion has: work, net work and the largest effort."""
 
     def __init__(self) -> None:
-        self._work, self._net_work, self._peak_effort = 0.0, 0.0, 0.0
+        self._work = 0.0  # integral of sum |effort qd| dt [J]
+        self._net_work = 0.0  # integral of sum effort qd dt [J]
+        self._peak_effort = 0.0  # [N m]
 
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion."""
         self._work += work_of(part)
-        self._net_work += net_work_of(part)
+        self._net_work += float(joint_work(part).sum())
         self._peak_effort = max(self._peak_effort, float(np.abs(part.effort).max(initial=0.0)))
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
@@ -82,7 +82,8 @@ class Figures(Tally):
     def __init__(self, setup: Setup, ticks: int | None = None) -> None:
         if ticks is None:
             ticks = count_steps(setup.scenario.duration, setup.scenario.control_period, "duration")
-        self._tallies = [*filter(None, [GeneralFigures(), setup.robot.tally(setup, ticks)])]
+        of_robot = setup.robot.tally(setup, ticks)  # None for a robot without figures of its own
+        self._tallies = [GeneralFigures(), of_robot] if of_robot else [GeneralFigures()]
 
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion."""
@@ -105,7 +106,11 @@ def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
 
 
 class KeptMotion(Observer):
-    """The states, events and commands of a run, kept in memory."""
+    """The states, events and commands of a run, kept in memory.
+
+    Args:
+        joints: joint names.
+    """
 
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints = joints

@@ -35,7 +35,7 @@ def make_folder(top: Path, inside: Path | str = "") -> Path:
     try:
         check_inside(top, path)
         path.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=path).close()
+        tempfile.TemporaryFile(dir=path).close()  # fails where nothing can be written
     except FileExistsError:
         raise AccordError(f"{path} is a file, not a folder") from None
     except (OSError, ValueError) as error:

@@ -68,7 +68,7 @@ def run_pieces(
         numbered_results = on_workers(client, function, calls, threads)
     else:
         workers = min(workers or cores(), len(calls))
-        numbered_results = _here(function, calls, threads, workers)
+        numbered_results = _run_here(function, calls, threads, workers)
     results = dict[int, T]()
     for i, result in numbered_results:
         results[i] = result
@@ -104,10 +104,10 @@ def on_cluster(address: str) -> Iterator[None]:
         client.close()
 
 
-def _here(
+def _run_here(
     function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool, workers: int
 ) -> Iterator[tuple[int, T]]:
-    """Yield number and result of pieces that run on this machine."""
+    """Yield number and result of pieces that run on this machine, as they are done."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 

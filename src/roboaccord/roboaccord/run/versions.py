@@ -1,11 +1,11 @@
 """Versions of the software that results depend on, and a digest of the code of all packages.
 
-Four lists are made here: `versions_of` for reports of cross-checks and of studies, `made_with` for
-the page of a figure, `libraries` has the distributions whose versions can change figures, and
-`software` is compared by files of results and by workers of a cluster, so that results of other
-code are not reused. The digest covers modules, docstrings included, and the data in the folders
-DATA_FOLDERS of each package; what it covers must stay, or old results would be taken for new ones
-(test_pieces).
+Two lists of versions are printed: `versions_of` in reports of cross-checks and of studies, and
+`made_with` on the page of a figure. A third, `software`, is compared by files of results and by
+workers of a cluster, so that results of other code are not reused: it has the `libraries` whose
+versions can change figures, and the digest of the code. The digest covers modules, docstrings
+included, and the data in the folders DATA_FOLDERS of each package; what it covers must stay, or old
+results would be taken for new ones (test_pieces).
 """
 
 from __future__ import annotations

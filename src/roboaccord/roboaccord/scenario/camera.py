@@ -81,7 +81,14 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """Target of a camera (3,) [m], and its distance [m] and direction [rad] from there."""
+    """Where a camera stands, as seen from the point at which it looks.
+
+    Args:
+        target: the point in the middle of the picture (3,) [m].
+        distance: of the camera from the target [m].
+        azimuth: of the camera, about the vertical from the x axis [rad].
+        elevation: of the camera, above the horizontal [rad].
+    """
 
     target: Array
     distance: float
@@ -112,21 +119,22 @@ def start_view(setup: Setup, half: float) -> View:
     solids = [vertices for name, (vertices, _) in surroundings.items() if name not in BACKDROPS]
     points = np.concatenate([start_points(setup), *solids])
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    angles, share = (AZIMUTH, ELEVATION), SHARE_ON_LEVEL_GROUND
+    azimuth, elevation, share = AZIMUTH, ELEVATION, SHARE_ON_LEVEL_GROUND
     if TERRAIN in surroundings:
-        angles, share = (AZIMUTH, ELEVATION_ON_TERRAIN), SHARE_ON_TERRAIN
+        elevation, share = ELEVATION_ON_TERRAIN, SHARE_ON_TERRAIN
     elif WALL in surroundings:
-        angles = ASIDE, ABOVE
-    direction = View(target, 1.0, *angles).direction
+        azimuth, elevation = ASIDE, ABOVE
+    direction = View(target, 1.0, azimuth, elevation).direction
     # In turn: the distance for this target, then the target in the middle of the picture.
     distance = math.inf
     for _ in range(CENTRING_ITERATIONS):
         distance = _distance(points, target, direction, half, share)
         camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
         pixels = camera.project(points)
+        # Shift of the robot's middle from the picture's, 0.5 of a picture one pixel wide.
         offset = 0.5 * (pixels.min(axis=0) + pixels.max(axis=0)) - 0.5
         target = target + distance / camera.focal * (offset @ camera.axes[:2])
-    return View(np.round(target, 4), round(distance, 4), *angles)
+    return View(np.round(target, 4), round(distance, 4), azimuth, elevation)
 
 
 def _distance(points: Array, target: Array, direction: Array, half: float, share: float) -> float:

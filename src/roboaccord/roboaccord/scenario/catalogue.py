@@ -1,8 +1,8 @@
 """The robots that are installed and their scenarios, as `accord list` prints them.
 
-A scenario is an experiment that is shipped with a robot. `read_catalogue` returns a row (`Listed`)
-for each. A package that is broken does not hide the others: its error is listed instead
-(test_commands). A new column is a field of `Listed`.
+A scenario is an experiment that is shipped with a robot. `read_catalogue` returns a row, a
+`ListedScenario`, for each. A package that is broken does not hide the others: its error is listed
+instead (test_commands). A new column is a field of `ListedScenario`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,16 @@ from roboaccord.scenario.setup import find_robot
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A row of the list: a robot with its summary, and one of its scenarios."""
+class ListedScenario:
+    """A row of the list: a robot with its summary in a line, and one of its scenarios.
+
+    Args:
+        robot: name of the robot.
+        summary: the robot in one line.
+        scenario: name of the scenario.
+        controller: name of the controller that drives the robot in it.
+        description: what the scenario shows, in one line.
+    """
 
     robot: Word
     summary: str
@@ -33,7 +41,7 @@ class Catalogue:
     """Robots that can be used, a row for each scenario, and the errors of broken robots by name."""
 
     robots: list[str]
-    scenarios: Annotated[list[Listed], Quantity("", "robots and their scenarios")]
+    scenarios: Annotated[list[ListedScenario], Quantity("", "robots and their scenarios")]
     broken: dict[str, str]
 
 
@@ -45,17 +53,18 @@ def read_catalogue(robot: str = "") -> Catalogue:
     """
     if robot:
         rows = _scenario_rows(robot)
-        return Catalogue([rows[0].robot] if rows else [], rows, {})
-    rows, broken = list[Listed](), dict[str, str]()
+        return Catalogue([row.robot for row in rows[:1]], rows, {})
+    robots, rows, broken = list[str](), list[ListedScenario](), dict[str, str]()
     for name in robot_names():
         try:
             rows += _scenario_rows(name)
+            robots.append(name)
         except AccordError as error:
             broken[name] = str(error)
-    return Catalogue([name for name in robot_names() if name not in broken], rows, broken)
+    return Catalogue(robots, rows, broken)
 
 
-def _scenario_rows(name: str) -> list[Listed]:
+def _scenario_rows(name: str) -> list[ListedScenario]:
     """Return a row for each scenario of a robot.
 
     Raises:
@@ -67,5 +76,5 @@ def _scenario_rows(name: str) -> list[Listed]:
         data = read_scenario(shipped_file(robot.package, robot.name, scenario))
         controller = data.get("controller", {}).get("name", "none")
         description = data.get("description", "")
-        rows.append(Listed(robot.name, robot.summary, scenario, controller, description))
+        rows.append(ListedScenario(robot.name, robot.summary, scenario, controller, description))
     return rows

@@ -103,11 +103,10 @@ def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
     Raises:
         AccordError: for an unknown name, or one whose package is not installed.
     """
-    robot, factories = setup.robot, {"none": Passive, **setup.robot.controllers}
-    if name in factories:
-        return factories[name]
-    factory: Callable[..., Any] = part_of(robot.package, name, "unknown controller ", factories)
-    return factory
+    factories = {"none": Passive, **setup.robot.controllers}
+    if name not in factories:
+        factories[name] = part_of(setup.robot.package, name, "unknown controller ", factories)
+    return factories[name]
 
 
 def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> Any:
@@ -156,15 +155,18 @@ class _CurrentFolderFinder:
     and nobody else: a file in the folder must not be taken for a module of a library.
     """
 
-    served: ClassVar = {__name__}  # names of modules for which it finds others
+    served: ClassVar = {__name__}  # names of the modules that may import through it
 
     @classmethod
     def find_spec(cls, name: str, path: object, _: object = None) -> ModuleSpec | None:
         """Return the specification of a module in the current folder, or None, as Python asks."""
-        # The innermost caller outside of importlib is the module that imports.
+        # Name of the module that imports: of the innermost caller outside of importlib.
+        importer = "importlib"
         frame: FrameType | None = sys._getframe(1)
-        while frame and (importer := str(frame.f_globals.get("__name__"))).startswith("importlib"):
+        while frame and importer.startswith("importlib"):
+            importer = str(frame.f_globals.get("__name__"))
             frame = frame.f_back
+        # `path` is that of the package of a submodule, which other finders know.
         if path is not None or not {importer, importer.partition(".")[0]} & cls.served:
             return None
         if spec := PathFinder.find_spec(name, [str(Path.cwd())]):

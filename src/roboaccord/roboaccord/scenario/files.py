@@ -31,7 +31,7 @@ from roboaccord.scenario.setup import find_robot
 
 LARGEST = 1e12  # largest number, in SI units; products of larger ones lose their meaning in float64
 # Characters of a name at most; folders are named by it, and file systems allow 255 bytes.
-LONGEST = 100
+LONGEST_NAME = 100
 
 
 def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = ()) -> Scenario:
@@ -68,11 +68,11 @@ def read_scenario(path: Path) -> dict[str, Any]:
     Raises:
         AccordError: if a file cannot be read, or extends itself.
     """
-    data, stems = read_yaml(path), [path.stem]
+    data, read_names = read_yaml(path), [path.stem]
     while (base := data.pop("extends", None)) is not None:
-        if not isinstance(base, str) or not base.isidentifier() or base in stems:
+        if not isinstance(base, str) or not base.isidentifier() or base in read_names:
             raise AccordError(f"{path.name}: extends: {base!r} is not another scenario beside it")
-        stems.append(base)
+        read_names.append(base)
         data = _merge(read_yaml(path.with_name(f"{base}.yaml")), data)
     return data
 
@@ -104,8 +104,10 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     _check_numbers(data)
     scenario = _validate(data)
     _check_numbers(scenario.data())  # again: pydantic turns texts into numbers, "nan" too
-    if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
-        raise AccordError(f"name: {scenario.name[:LONGEST]!r} is not a name of a scenario")
+    name = scenario.name
+    if "/" in name or not name.isprintable() or len(name) > LONGEST_NAME:
+        raise AccordError(f"name: {name[:LONGEST_NAME]!r} is not a name of a scenario")
+    # Friction that the controller assumes, which may differ from the scenario's.
     assumed = scenario.controller.get("friction", {})
     if not isinstance(assumed, dict):
         raise AccordError(f"controller.friction: {assumed!r} has none of the keys of friction")
@@ -218,9 +220,9 @@ def apply_change(data: dict[str, Any], change: str) -> None:
     try:
         section[last] = parse_yaml(text)
     except yaml.YAMLError as error:
-        shown = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
+        start = text if len(text) < LONGEST_NAME else f"{text[:LONGEST_NAME]}..."
         reason = str(error).splitlines()[0]
-        raise AccordError(f"--set {key}: {shown!r} is not a YAML value: {reason}") from None
+        raise AccordError(f"--set {key}: {start!r} is not a YAML value: {reason}") from None
 
 
 def shipped_file(package: str, robot: str, name: str) -> Path:

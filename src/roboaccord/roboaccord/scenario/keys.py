@@ -114,7 +114,7 @@ def _model_keys(
     for name, hint in typing.get_type_hints(model, include_extras=True).items():
         if name not in data:
             continue
-        key, value = f"{prefix}{name}", data[name]
+        key, value = prefix + name, data[name]
         types = (hint, *typing.get_args(hint))
         models = [kind for kind in types if _is_model(kind) and kind is not Allowance]
         if models and isinstance(value, dict):
@@ -124,8 +124,8 @@ def _model_keys(
         elif key in _SPECIAL:
             yield from _SPECIAL[key](setup)
         else:
-            default_text, meaning = in_yaml(default.get(name, value)), meanings.get(name, "")
-            yield Key(key, _type_text(hint), unit_in(hint), default_text, in_yaml(value), meaning)
+            kind, unit, meaning = _type_text(hint), unit_in(hint), meanings.get(name, "")
+            yield Key(key, kind, unit, in_yaml(default.get(name, value)), in_yaml(value), meaning)
 
 
 def _is_model(kind: type) -> bool:
@@ -175,7 +175,8 @@ def _factory_keys(
     for name, parameter in inspect.signature(factory).parameters.items():
         if name in ("self", "setup"):
             continue
-        kind, unit = str(parameter.annotation), ""
+        kind = str(parameter.annotation)  # the annotation as text, from which its type is evaluated
+        unit = ""
         with suppress(NameError):  # the name of a type that is imported only for type checkers
             annotated = SimpleNamespace(__annotations__={name: parameter.annotation})
             hint = typing.get_type_hints(annotated, module_names, include_extras=True)[name]
@@ -228,6 +229,7 @@ def _parameters(setup: Setup) -> Iterator[Key]:
         yield Key(f"parameters.{name}", kind, unit, default, value, str(entry.get("source", "")))
 
 
+# Sections whose keys depend on the scenario, and the function that yields the keys of each.
 _SPECIAL: Mapping[str, Callable[[Setup], Iterator[Key]]] = {
     "controller": _controller,
     "friction": _friction,

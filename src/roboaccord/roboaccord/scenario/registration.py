@@ -36,8 +36,8 @@ def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
         package: of a robot, or the core, with the commands in its folder `cli`.
         modules: {module: names of its commands, separated by blanks}.
     """
-    return {
-        name: f"{package}.cli.{module}:{name.replace('-', '_')}_command"
-        for module, names in modules.items()
-        for name in names.split()
-    }
+    commands = dict[str, str]()
+    for module, names in modules.items():
+        for name in names.split():
+            commands[name] = f"{package}.cli.{module}:{name.replace('-', '_')}_command"
+    return commands

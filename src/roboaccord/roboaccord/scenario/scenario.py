@@ -84,13 +84,13 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
 
     Args:
         acceleration: relative; round-off of a forward-dynamics solve of a long chain.
-        order: share of the expected order of convergence that the observed one may lack.
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
             fall with the physics step by the engine's order, less `one_step_order`.
         one_step_order: what the order of one step may lack.
+        order: share of the expected order of convergence that the observed one may lack.
         trajectory: largest distance of any link at the scenario's physics step, by engine.
-        level: of levels that are not in the tree, by name, in the unit of each.
+        level: of levels that other packages add, by name, in the unit of each.
     """
 
     acceleration: float = Field(1e-8, gt=0, le=1e-8)
@@ -173,9 +173,9 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
             of the friction, a `law` with its parameters or changes of the scenario's.
         friction: `law`, and the law's parameters beside it.
         duration: length of a run.
+        driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         control_period: time for which a command is held.
         physics_step: step of the simulators, which divides the control period.
-        driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         seed: of all that is random.
         engine_options: by engine, such as `integrator` of MuJoCo.
         crosscheck: lengths and tolerances of the cross-check.

@@ -9,7 +9,7 @@ errors of runs that diverge. A controller is checked if its class derives from `
 
 from __future__ import annotations
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -51,27 +51,41 @@ def chatter(setup: Setup) -> str:
         return ""
     stiffness, damping = cast(Servo, make_controller(setup)).gains
     damping_time = float(damping[0] / (stiffness[0] or 1.0))  # r [s]
-    # Inverse of the inertia that acts at the joints (n, n), with the base free to move.
-    start = setup.initial
-    tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
-    mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
-    mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
-    # Modes: eigenvalues w^2; the fastest one, and the joint that moves most in it.
-    values, shapes = np.linalg.eig(mobility * stiffness)
-    fastest = values.real.argmax()
-    omega_squared = float(values.real[fastest])  # [1/s^2]
-    joint = int((np.abs(shapes[:, fastest]) / np.sqrt(np.diag(mobility))).argmax())
+    mode = _fastest_mode(setup, stiffness)
     longest_period = 0.0  # that is stable [s]
     if damping_time:
-        longest_period = min(2.0 * damping_time, 2.0 / (damping_time * omega_squared))
+        longest_period = min(2.0 * damping_time, 2.0 / (damping_time * mode.omega_squared))
     period = setup.scenario.control_period
-    if period <= longest_period or not omega_squared:
+    if period <= longest_period or not mode.omega_squared:
         return ""
+    joint = mode.joint
     servo = f"the servo of {setup.joints[joint]}"
     if damping_time <= 0.0:
         return f"{servo} is not damped: it oscillates at any control_period; give it damping"
     return (
         f"{servo} chatters: {stiffness[joint]:.3g} N m/rad and "
-        f"{damping[joint]:.3g} N m s/rad on {1.0 / mobility[joint, joint]:.2g} kg m^2 take a "
+        f"{damping[joint]:.3g} N m s/rad on {mode.inertia:.2g} kg m^2 take a "
         f"control_period of at most {PROPOSED_SHARE * longest_period:.3g} s, it is {period:g} s"
     )
+
+
+class _Mode(NamedTuple):
+    """A mode of joints with stiffness: w^2 [1/s^2], and the joint that moves most in it."""
+
+    omega_squared: float
+    joint: int
+    inertia: float
+    """Inertia that acts at this joint, with all others and the base free to move [kg m^2]."""
+
+
+def _fastest_mode(setup: Setup, stiffness: Array) -> _Mode:
+    """Return the fastest mode of a robot at its start, for stiffnesses (n,) [N m/rad]."""
+    start = setup.initial
+    tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
+    mass = tree.mass_matrix(start.q, quaternion_matrix(start.orientation))
+    # M^-1: accelerations of the joints per effort (n, n), with the base free to move.
+    mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
+    values, shapes = np.linalg.eig(mobility * stiffness)
+    fastest = values.real.argmax()
+    joint = int((np.abs(shapes[:, fastest]) / np.sqrt(np.diag(mobility))).argmax())
+    return _Mode(float(values.real[fastest]), joint, 1.0 / mobility[joint, joint])

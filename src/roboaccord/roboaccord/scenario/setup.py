@@ -200,6 +200,7 @@ class Setup:
 
     robot: Robot
     scenario: Scenario
+    # URDF texts that were expanded, by base, root and further arguments of `urdf`.
     _descriptions: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -317,6 +318,7 @@ class Setup:
     def at_step(self, physics_step: float) -> Setup:
         """Return the setup with another physics step [s]; what is computed already is shared."""
         other = self._with_key("physics_step", physics_step)
+        # Values of the cached properties; those of `assumed` depend on the step.
         shared = vars(self).keys() - {"scenario", "assumed"}
         vars(other).update({name: vars(self)[name] for name in shared})
         return other
@@ -381,8 +383,8 @@ def find_robot(name: str, *recorded: str) -> Robot:
     """
     robot = load_robot(name, *recorded)
     if not isinstance(robot, Robot):
-        key, kind = name.replace("-", "_"), type(robot).__name__
-        raise AccordError(f"entry point roboaccord.{GROUP}:{key} gives {kind}, not a Robot")
+        entry = f"roboaccord.{GROUP}:{name.replace('-', '_')}"
+        raise AccordError(f"entry point {entry} gives {type(robot).__name__}, not a Robot")
     return robot
 
 

@@ -39,12 +39,14 @@ def recorded_setup(
         AccordError: if the setup cannot be made without opening other files.
     """
     data = {"robot": robot, **data}
-    names_file = "robot" in paths_of(data)  # whether the bag or message names a robot's file
+    changed_keys = [change.partition("=")[0].strip() for change in changes]
+    # A file of a robot that the bag or message names is not opened; a command line may name one.
+    is_recorded_file = "robot" in paths_of(data) and "robot" not in changed_keys
     for change in changes:
         apply_change(data, change)
-        names_file &= change.partition("=")[0].strip() != "robot"
     scenario = make_scenario(data)
-    model = find_robot(scenario.robot, *([urdf, robot] if names_file else ()))
+    recorded_robot = (urdf, robot) if is_recorded_file else ()
+    model = find_robot(scenario.robot, *recorded_robot)
     # Of a bag only terrain needs files.
     opened_data = {"terrain": scenario.terrain} if urdf else scenario.data()
     check_paths(opened_data, changes, model.package)
@@ -82,18 +84,18 @@ def load_setup(
         raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
     if not scenario and not is_file(robot):
         raise AccordError(f"name a scenario of {model.name}: accord list {model.name}")
-    # All options as changes of the scenario.
+    # All options as changes `KEY=VALUE` of the scenario; JSON is YAML, too. The base comes first,
+    # so that `changes` may set it, and faults last.
+    folders = {name: str(Path(path).absolute()) for name, path in packages.items()}
+    options = {"packages": folders, "arguments": dict(arguments)}
     all_changes = [f"base={base}"] if base else []
-    if packages:
-        folders = {name: str(Path(path).absolute()) for name, path in packages.items()}
-        all_changes.append(f"packages={json.dumps(folders)}")
-    if arguments:
-        all_changes.append(f"arguments={json.dumps(dict(arguments))}")
+    all_changes += [f"{key}={json.dumps(value)}" for key, value in options.items() if value]
     all_changes += changes
     if faults:
         all_changes.append(f"faults={json.dumps(list(faults))}")
     setup = Setup.of(load_scenario(model.package, model.key, scenario or RELEASED, all_changes))
-    # A file with a floating base is free unless something else was asked for.
+    # Whether a file's base floats is known only of a setup; one that does is free unless something
+    # else was asked for.
     if not (scenario or base) and isinstance(model, RobotFile) and model.floats(setup):
         all_changes = ["base=free", *all_changes]
         setup = Setup.of(load_scenario(model.package, model.key, RELEASED, all_changes))

@@ -2,10 +2,10 @@
 
 Users add robots, engines and controllers of their own. `build` calls such code with the keys of a
 scenario, after `check_keys` has compared them with its signature. When it raises an error,
-`explain` returns a message of one line with the file and line in the user's code. An error is a
-user's where the innermost frame of the traceback that belongs to neither this project nor a library
-is in a file of theirs (`place_of`); any other error is a bug of this project or of a library, and
-keeps its traceback (test_user_code).
+`explain` returns a message of one line, made of what was raised (`line_of`) and of the file and
+line in the user's code (`place_of`). An error is a user's if the traceback has a frame in a file of
+theirs, that is, of neither this project nor a library; any other error is a bug of this project or
+of a library, and keeps its traceback (test_user_code).
 
 A new group of entry points by which users add code goes into GROUPS; the name DEBUG must stay.
 """
@@ -143,7 +143,8 @@ def _is_ours_by_package() -> dict[str, bool]:
 def _is_raised(error: BaseException) -> bool:
     """Return whether a `raise` statement raised the error, rather than a signal from outside.
 
-    The byte code at the innermost frame tells: of a signal, any instruction may be there.
+    The byte code tells, at the instruction where the innermost frame stopped: RAISE_VARARGS, which
+    `raise` is compiled to. A signal stops at any instruction.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -151,11 +152,6 @@ def _is_raised(error: BaseException) -> bool:
     if trace is None:
         return False
     return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number, and not True or False."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) -> None:
@@ -169,9 +165,11 @@ def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) ->
     Raises:
         AccordError: for a key that is no parameter, or a value that must be a number and is not.
     """
-    accepted = {n: p for n, p in inspect.signature(factory).parameters.items() if n != "setup"}
+    accepted = dict(inspect.signature(factory).parameters)
+    accepted.pop("setup", None)
     for name, value in spec.items():
         if name not in accepted:
+            # A class may list keys that it once had, with their new names.
             new_name = getattr(factory, "renamed_keys", {}).get(name)
             hint = f"; it is now {key}.{new_name}" if new_name else did_you_mean(name, accepted)
             raise AccordError(f"unknown key {key}.{name}{hint}")
@@ -197,3 +195,8 @@ def build(
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         line = explain(error)
         raise AccordError(f"{key} {line}" if line else f"{key}: {reason}") from error
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number, and not True or False."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

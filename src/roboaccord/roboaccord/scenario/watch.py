@@ -1,8 +1,8 @@
 """Supervision of a user's controller: exceptions and time-outs become errors in one line.
 
 A controller may be code of a user that never returns. `Watch` supervises its calls: a thread checks
-every POLL seconds whether the same call is still running. One that takes too long is ended by the
-exception `Silence` in the thread that made it: in the main thread at once, by a signal; in any
+every POLL_PERIOD whether the same call is still running. One that takes too long is ended by the
+exception `CallTimeout` in the thread that made it: in the main thread at once, by a signal; in any
 other thread as soon as Python code runs there again, such as after a `sleep`. A compiled kernel
 that never returns cannot be ended in this way. Time in which numba compiles, or in which the
 process was stopped, does not count, and must not (test_loop).
@@ -28,11 +28,11 @@ from roboaccord.scenario.user_code import line_of, place_of
 TIMEOUT = 60.0  # s of wall time that a controller may take for an answer: ample for a busy machine
 START_TIMEOUT = 60.0  # s of wall time in which a controller must be made, and reset: as TIMEOUT
 SIGNAL = signal.SIGURG  # ignored by default, so that one which arrives late does no harm
-POLL = 0.05  # s between checks: short compared with a time-out, and no load
-RETRY = 1.0  # s after which the exception is raised again in a call that has caught it
+POLL_PERIOD = 0.05  # s between checks: short compared with a time-out, and no load
+RETRY_DELAY = 1.0  # s after which the exception is raised again in a call that has caught it
 
 
-class Silence(BaseException):
+class CallTimeout(BaseException):
     """Raised in a call that takes too long; `except Exception` does not catch it."""
 
 
@@ -58,10 +58,12 @@ class Watch:
         self._old_handler: Any = None  # of SIGNAL, if that is the main thread
 
     def __enter__(self) -> Watch:
+        """Begin to watch, and return the watch."""
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop watching."""
         self.stop()
 
     def start(self) -> None:
@@ -81,7 +83,7 @@ class Watch:
 
     def _check_calls(self) -> None:
         """Check in a thread of its own whether a call has been running for too long."""
-        interval = min(POLL, 0.25 * self.timeout)
+        interval = min(POLL_PERIOD, 0.25 * self.timeout)
         current_call, checks = 0, 0
         while not self._stopped.wait(interval):
             # Another call, or none, is running: count anew.
@@ -91,23 +93,23 @@ class Watch:
                 checks += 1
             if checks * interval > self.timeout:
                 self._late_call = current_call
-                checks = max(0, checks - round(RETRY / interval))
+                checks = max(0, checks - round(RETRY_DELAY / interval))
                 self._end_call()
 
     def _end_call(self) -> None:
-        """Raise `Silence` in the thread whose call is late."""
+        """Raise `CallTimeout` in the thread whose call is late."""
         ident = self._caller.ident
         assert ident is not None
         if self._old_handler is not None:
             signal.pthread_kill(ident, SIGNAL)
         elif self.calls == self._late_call:
-            kind = ctypes.py_object(Silence)
+            kind = ctypes.py_object(CallTimeout)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), kind)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        """Raise `Silence` in the main thread, if the late call is still running."""
+        """Raise `CallTimeout` in the main thread, if the late call is still running."""
         if self.calls == self._late_call:
-            raise Silence
+            raise CallTimeout
         if callable(self._old_handler):
             self._old_handler(number, frame)
 
@@ -129,7 +131,7 @@ def starting(action: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
             yield
         except AccordError:
             raise
-        except Silence:
+        except CallTimeout:
             raise LockstepError(f"{action} takes more than {timeout:g} s") from None
         except BaseException as error:
             raise AccordError(f"{action} {line_of(error)}{place_of(error)}") from error

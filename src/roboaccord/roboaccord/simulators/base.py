@@ -21,10 +21,9 @@ from types import MappingProxyType
 from typing import NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.checks import clip_efforts, count_steps
-from roboaccord.contract.contact import ContactPoint, Index
+from roboaccord.contract.contact import ContactPoint, Index, Mask
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration, AnySimulator
@@ -54,7 +53,7 @@ class Ends(NamedTuple):
     position: Array
     orientation: Array
     twist: Array
-    stopped: NDArray[np.bool_]
+    stopped: Mask
 
 
 class Simulator(FailingJoints, ABC):
@@ -107,10 +106,13 @@ class Simulator(FailingJoints, ABC):
         self.armature = np.zeros(len(joints))
         self.spring: tuple[Array, Array] | None = None
         self._faults = JointFaults(faults, joints, hinges)
-        self._losses, self._metered = LossAccount(*self.channels), False
+        self._losses = LossAccount(*self.channels)
+        self._metered = False
         self._events = list[Event]()
-        self._time, self._effort = 0.0, np.zeros(len(joints))  # of the state that `_read` returns
+        # Time [s] and efforts in force (n,) of the state that `_read` returns.
+        self._time, self._effort = 0.0, np.zeros(len(joints))
         self._state: RobotState | None = None
+        # Duration of the last control tick [s], and its number of physics steps.
         self._period, self._steps = math.nan, 0
 
     def __init_subclass__(cls) -> None:
@@ -176,7 +178,7 @@ class Simulator(FailingJoints, ABC):
         return after
 
     @final
-    def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, NDArray[np.bool_]]:
+    def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, Mask]:
         """Return the final states of many short motions, each from a state of its own.
 
         The results are those of `reset` and then `step` for each phase, to the last bit, but
@@ -218,11 +220,10 @@ class Simulator(FailingJoints, ABC):
         counts = {time: count_steps(time, step, PERIOD) if time else 0 for time in {*durations}}
         return np.array([counts[time] for time in durations], int)
 
-    def _predict_one_by_one(
-        self, starts: Trajectory, *phases: Phase
-    ) -> tuple[Trajectory, NDArray[np.bool_]]:
+    def _predict_one_by_one(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, Mask]:
         """Return the results of `predict`, one motion after the other."""
-        states, stopped, parts = list[RobotState](), list[bool](), self.parts()
+        states, stopped = list[RobotState](), list[bool]()
+        parts = self.parts()
         for i in range(len(starts)):
             state = self.reset(starts.state(i))
             for commands, durations in phases:
@@ -313,9 +314,7 @@ class Simulator(FailingJoints, ABC):
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return the accelerations with the locks in force, without contact, friction or stops."""
 
-    def _ends(
-        self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
-    ) -> Ends | None:
+    def _ends(self, starts: Trajectory, efforts: list[Array], counts: list[Index]) -> Ends | None:
         """Return the final states of many motions by one kernel; None if it has none for them.
 
         Args:

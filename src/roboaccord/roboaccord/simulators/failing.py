@@ -31,21 +31,21 @@ from roboaccord.simulators.losses import FRICTION, LossAccount
 
 
 class FailingJoints:
-    """Base class of `Simulator` for failures; the attributes are documented there."""
+    """Base class of `Simulator` for failures; attributes and methods declared here are its."""
 
-    name: str
-    channels: tuple[str, ...] = ()
-    joints: tuple[str, ...]
-    physics_step: float
+    name: str  # of the simulator
+    channels: tuple[str, ...] = ()  # of energy losses that it can measure
+    joints: tuple[str, ...]  # names
+    physics_step: float  # [s]
     _faults: JointFaults
     _losses: LossAccount
-    _events: list[Event]
-    _time: float
-    _effort: Array
-    _state: RobotState | None
-    _steps: int
+    _events: list[Event]  # since they were taken
+    _time: float  # of the state that `_read` returns [s]
+    _effort: Array  # efforts in force (n,) [N m or N]
+    _state: RobotState | None  # present state; None if it must be read again
+    _steps: int  # physics steps of a control tick
 
-    if TYPE_CHECKING:  # methods of `Simulator`
+    if TYPE_CHECKING:
 
         def state(self) -> RobotState: ...
         def lock(self, joint: int, locked: bool) -> None: ...
@@ -78,7 +78,8 @@ class FailingJoints:
             brakes: by joint, the largest effort of its brake [N m].
         """
         effort, end, count = self._effort, self._time, self._steps
-        start, braked, limits = self.state().time, [*brakes], np.array([*brakes.values()])
+        start = self.state().time
+        braked, limits = [*brakes], np.array([*brakes.values()])
         self._steps = 1
         try:
             for k in range(count):
@@ -127,7 +128,7 @@ class FailingJoints:
         It is the difference of two accelerations, so that all other forces cancel.
         """
         unit = np.eye(len(self.joints))[joint]
-        plus, minus = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
+        plus, minus = self._accelerate(state, 0.5 * unit), self._accelerate(state, -0.5 * unit)
         assert plus and minus  # a robot with hinges is dynamic
         return Acceleration(plus.base - minus.base, plus.joints - minus.joints)
 

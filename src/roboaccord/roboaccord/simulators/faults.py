@@ -53,8 +53,10 @@ class JointFaults:
     def __init__(
         self, scheduled: Sequence[Fault], joints: Sequence[str], hinges: Collection[str]
     ) -> None:
-        self._scheduled, self._joints, self._hinges = tuple(scheduled), joints, hinges
-        self._past_requests, self._requested = list[Fault](), list[Fault]()
+        self._joints, self._hinges = joints, hinges
+        self._scheduled = tuple(scheduled)
+        self._requested = list[Fault]()  # since the last tick
+        self._past_requests = list[Fault]()  # with the times of their ticks
         self._start_time = 0.0  # of the motion [s]
         self.in_force = dict[int, Fault]()
         # By joint: time [s] and angle [rad] at which its fault began, and its backlash.

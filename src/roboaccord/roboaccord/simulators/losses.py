@@ -24,7 +24,9 @@ from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.simulators.friction import JointFriction
 
-FRICTION, DAMPING, STOPS, IMPACTS = CHANNELS = ("friction", "damping", "stops", "impacts")
+# Channels: friction by force laws and contacts, damping in joints, joint stops, and contacts.
+FRICTION, DAMPING, STOPS, IMPACTS = "friction", "damping", "stops", "impacts"
+CHANNELS = (FRICTION, DAMPING, STOPS, IMPACTS)
 
 
 class LossAccount:
@@ -127,8 +129,10 @@ class StepMeter:
         if self._last_rates is None or not np.array_equal(before.qd, self._last_rates):
             self._last_powers = self._powers(before)
         law_before, joints_before = self._last_powers
-        law_after, joints_after = self._last_powers = self._powers(after)
-        self._last_rates, half_step = after.qd, 0.5 * self._physics_step
+        self._last_powers = self._powers(after)
+        law_after, joints_after = self._last_powers
+        self._last_rates = after.qd
+        half_step = 0.5 * self._physics_step
         self._account.add(FRICTION, half_step * (law_before + law_after))
         self._account.add(DAMPING, half_step * (joints_before + joints_after))
         self._account.add(FRICTION, constraints.friction)

@@ -24,6 +24,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
 from roboaccord.description.tree import rotors_of
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
+from roboaccord.numerics.runge_kutta import rk4_step
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.faults import LOCK_INERTIA
@@ -36,7 +37,8 @@ from roboaccord.simulators.stops import Stops
 class Reference(Simulator):
     """Simulate a robot by the equations of motion of a subclass.
 
-    The state is in `_now`; a subclass with other coordinates overrides `_place` and `_read`.
+    The state is in `_now`; a subclass with other coordinates overrides `_place` and `_read`. One
+    with another integrator also states its `order`, and its package's version as `version`.
 
     Args:
         setup: robot and scenario.
@@ -50,6 +52,8 @@ class Reference(Simulator):
     """
 
     name = "reference"
+    version = f"roboaccord {VERSION}"
+    order = 4
     bases: tuple[Base, ...] = get_args(Base)
 
     def __init__(self, setup: Setup) -> None:
@@ -63,9 +67,11 @@ class Reference(Simulator):
         self._now = setup.initial
 
     def _place(self, state: RobotState) -> None:
+        """Set the state."""
         self._now = state
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         return self._now
 
 
@@ -79,8 +85,6 @@ class JointSpaceReference(Reference):
         setup: robot and scenario.
     """
 
-    version = f"roboaccord {VERSION}"
-    order = 4
     bases = ("fixed",)
 
     def __init__(self, setup: Setup) -> None:
@@ -101,20 +105,24 @@ class JointSpaceReference(Reference):
         """
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Freeze a joint, or release it."""
         if locked:
             self._frozen.append(joint)
         else:
             self._frozen.remove(joint)
 
     def _place(self, state: RobotState) -> None:
+        """Set positions and velocities of the joints."""
         self._y = np.array([state.q, state.qd])
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         return RobotState(self._time, self._y[0].copy(), self._y[1].copy(), self._effort)
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Take the physics steps of a control tick."""
         for _ in range(self._steps):
-            self._y = self._rk4(self._y, self._effort)
+            self._y = rk4_step(self._slope, self._y, self.physics_step)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Refuse a joint beyond its stop."""
@@ -124,20 +132,13 @@ class JointSpaceReference(Reference):
             remedy = "widen its limits, or make it continuous"
             raise AccordError(f"{impact}, but the reference of the robot has no stops: {remedy}")
 
-    def _rk4(self, y: Array, effort: Array) -> Array:
-        """Return positions and velocities (2, n) one physics step later."""
-        h = self.physics_step
-        k1 = self._slope(y, effort)
-        k2 = self._slope(y + 0.5 * h * k1, effort)
-        k3 = self._slope(y + 0.5 * h * k2, effort)
-        k4 = self._slope(y + h * k3, effort)
-        return y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-
-    def _slope(self, y: Array, effort: Array) -> Array:
-        """Return the derivative of positions and velocities (2, n) by time."""
-        return np.array([y[1], self._with_locks(y[0], y[1], effort)])
+    def _slope(self, y: Array) -> Array:
+        """Return the derivative of positions and velocities (2, n) by time, under `_effort`."""
+        q, qd = y
+        return np.array([qd, self._with_locks(q, qd, self._effort)])
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations of the joints; the base has none."""
         return Acceleration(np.zeros(6), self._with_locks(state.q, state.qd, effort))
 
     def _with_locks(self, q: Array, qd: Array, effort: Array) -> Array:
@@ -166,8 +167,6 @@ class TreeReference(Reference):
         AccordError: for a link that moves and has no inertia.
     """
 
-    version = f"roboaccord {VERSION}"
-    order = 4
     bases = ("fixed", "planar", "free")
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
@@ -186,7 +185,8 @@ class TreeReference(Reference):
         in_joints = (law.viscous, law.constant, law.speed, law.spring) if law else ()
         self._dynamics = equations(tree, self.joints, setup.scenario.base, gravity, *in_joints)
         self._masses = {link.name: link.mass for link in setup.tree.links}
-        self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
+        self._watch = StopWatch.of(setup.tree, self.joints)
+        self._locked = set[int]()  # numbers of the locked joints
         self._stops = Stops(self._dynamics, *self._watch.limits)
         self.reset(setup.initial)
 
@@ -195,6 +195,7 @@ class TreeReference(Reference):
         return self._masses
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint by a large inertia, or release it."""
         self._locked = self._locked | {joint} if locked else self._locked - {joint}
         for dynamics in (self._smooth, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
@@ -206,26 +207,26 @@ class TreeReference(Reference):
         self._now = state
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Take the physics steps of a control tick, with impacts at stops between them."""
         if command.twist is not None or (command.wrench is not None and not self._base.moves):
             raise AccordError("reference: it takes efforts, and wrenches on a base that moves")
-        before, n = self._now, len(self.joints)
-        turn = quaternion_matrix(before.orientation)
-        twist = turn_twist(turn, before.twist)
+        before = self._now
+        twist = turn_twist(quaternion_matrix(before.orientation), before.twist)
         y = self._dynamics.state(before.q, before.qd, before.position, before.orientation, twist)
         steps = self._effort, self.physics_step, self._steps, command.wrench
-        if self._stops.any:
+        if self._stops.exist:
             for impact in self._stops.advance(y, *steps, sorted(self._locked)):
                 event = self._watch.event(impact.joint, before.time + impact.time, impact.impulse)
                 self._events.append(event)
             self._losses.add(STOPS, self._stops.energy)
         else:
             self._dynamics.advance(y, *steps)
+        n = len(self.joints)  # for the layout of a state of `TreeDynamics`
         position, orientation, q, twist, qd = np.split(y, [3, 7, 7 + n, 13 + n])
-        turn = quaternion_matrix(orientation)
-        own_twist = np.concatenate([twist[:3] @ turn, twist[3:] @ turn])  # in the base's axes
+        rotation = quaternion_matrix(orientation)
+        own_twist = np.concatenate([twist[:3] @ rotation, twist[3:] @ rotation])  # in its own axes
         self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own_twist)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        turn = quaternion_matrix(state.orientation)
-        twist = turn_twist(turn, state.twist)
-        return self._smooth.acceleration(state.q, state.qd, effort, state.position, turn, twist)
+        """Return the accelerations without friction of the joints."""
+        return self._smooth.acceleration_at(state, effort)

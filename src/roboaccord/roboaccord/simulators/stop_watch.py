@@ -35,7 +35,7 @@ class StopWatch:
         lower, upper: limits of their positions (n,) [rad or m].
 
     Attributes:
-        nearest: if all positions are smaller in size than this, no joint is at its stop.
+        free_range: if all positions are smaller in size than this, no joint is at its stop.
         any_stopped: whether a joint was at its stop at the last tick.
     """
 
@@ -43,7 +43,7 @@ class StopWatch:
         self._joints = tuple(joints)
         self._lower, self._upper = np.array(lower, float), np.array(upper, float)
         self._stopped, self._just_stopped = np.zeros((2, len(self._joints)), dtype=bool)
-        self.nearest = float(np.minimum(-lower, upper).min(initial=np.inf)) - STOP_MARGIN
+        self.free_range = float(np.minimum(-lower, upper).min(initial=np.inf)) - STOP_MARGIN
         self.any_stopped = False
 
     @classmethod

@@ -16,7 +16,7 @@ the complementarity after an impact, and the order over impacts. Bounds of searc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,7 @@ TIME_TOLERANCE = 1e-14
 MAX_ITERATIONS = 200
 # [rad or m] A joint that is closer to its stop is at the stop: above the round-off of positions.
 STOP_DISTANCE = 1e-12
+ROOT_TOLERANCE = 0.1 * STOP_DISTANCE  # excess beyond a stop that counts as 0 in the search
 BASE_SIZE = 6  # components of the base's velocity, linear and angular, ahead of those of the joints
 
 
@@ -64,17 +65,20 @@ class Stops:
         lower, upper: limits of the positions (n,) [rad or m].
 
     Attributes:
-        any: whether any joint has a stop.
+        exist: whether any joint has a stop.
         energy: energy that the impacts of the last motion took [J].
     """
 
     def __init__(self, dynamics: TreeDynamics, lower: Array, upper: Array) -> None:
         self._dynamics, self._lower, self._upper = dynamics, lower, upper
         # Entries of a state: orientation of the base and q, velocities of the base, and qd.
-        base_rates = bodies.Q + len(lower)
-        self._orientation, self._q = slice(3, bodies.Q), slice(bodies.Q, base_rates)
-        self._base_rates, self._qd = slice(base_rates, base_rates + 6), slice(base_rates + 6, None)
-        self.any = bool(np.isfinite([lower, upper]).any())
+        start_of_rates = bodies.Q + len(lower)
+        start_of_qd = start_of_rates + BASE_SIZE
+        self._orientation = slice(3, bodies.Q)
+        self._q = slice(bodies.Q, start_of_rates)
+        self._base_rates = slice(start_of_rates, start_of_qd)
+        self._qd = slice(start_of_qd, None)
+        self.exist = bool(np.isfinite([lower, upper]).any())
         self.energy = 0.0
 
     def advance(
@@ -166,27 +170,11 @@ class Stops:
 
         if excess_at(1.0) <= 0.0:
             return time
-        # Root of `excess_at` by the Illinois method: false position, in which the value at the end
-        # that remains is halved; bisection if the secant leaves the bracket.
-        low, high, at_low, at_high = 0.0, 1.0, excess_at(0.0), excess_at(1.0)
-        for _ in range(MAX_ITERATIONS):
-            if high - low <= TIME_TOLERANCE:
-                break
-            fraction = 0.5 * (low + high)
-            if at_low < 0.0:
-                secant = high - at_high * (high - low) / (at_high - at_low)
-                fraction = secant if low < secant < high else fraction
-            excess = excess_at(fraction)
-            if excess > 0.0:
-                high, at_high, at_low = fraction, excess, 0.5 * at_low
-            else:
-                low, at_low, at_high = fraction, excess, 0.5 * at_high
-            if abs(excess) <= 0.1 * STOP_DISTANCE:
-                break
-        # The state at the end of the bracket, with positions within their limits.
-        excess_at(high)
+        impact = _first_excess(excess_at)
+        # The state at the impact, with positions within their limits.
+        excess_at(impact)
         y[self._q] = np.clip(y[self._q], self._lower, self._upper)
-        return high * time
+        return impact * time
 
     def _apply_impact(self, y: Array, locked: Sequence[int]) -> list[tuple[int, float]]:
         """Stop the joints that run into their stops; return their numbers and impulses.
@@ -221,23 +209,47 @@ class Stops:
         """
         n = len(self._lower)
         qd, base_twist = np.zeros(n), np.zeros(BASE_SIZE)
-        rotation = quaternion_matrix(y[self._orientation])
+        q, rotation = y[self._q], quaternion_matrix(y[self._orientation])
         rows = []
-        with self._dynamics.falling(-1.0):
+        with self._dynamics.without_gravity():
             for joint in joints:
                 unit = np.zeros(n)
                 unit[joint] = 1.0
-                response = self._dynamics.acceleration(
-                    y[self._q], qd, unit, y[:3], rotation, base_twist
-                )
+                response = self._dynamics.acceleration(q, qd, unit, y[:3], rotation, base_twist)
                 rows.append(np.concatenate([response.base, response.joints]))
         return np.array(rows).reshape(-1, BASE_SIZE + n)
+
+
+def _first_excess(excess_at: Callable[[float], float]) -> float:
+    """Return the fraction of a motion, 0 to 1, at which a joint reaches its stop; or just after it.
+
+    It is the root of `excess_at` [rad or m by fraction] by the Illinois method: false position, in
+    which the value at the end that remains is halved; bisection if the secant leaves the bracket.
+    """
+    low, high = 0.0, 1.0
+    at_low, at_high = excess_at(low), excess_at(high)
+    for _ in range(MAX_ITERATIONS):
+        if high - low <= TIME_TOLERANCE:
+            break
+        fraction = 0.5 * (low + high)
+        if at_low < 0.0:
+            secant = high - at_high * (high - low) / (at_high - at_low)
+            fraction = secant if low < secant < high else fraction
+        excess = excess_at(fraction)
+        if excess > 0.0:
+            high, at_high, at_low = fraction, excess, 0.5 * at_low
+        else:
+            low, at_low, at_high = fraction, excess, 0.5 * at_high
+        if abs(excess) <= ROOT_TOLERANCE:
+            break
+    return high
 
 
 def _stop_pushes(responses: Array, joints: Sequence[int], outward: Array, rates: Array) -> Array:
     """Return the pushes of stops (k,) after which no joint moves into its stop [Moreau 1988].
 
-    With pushes p >= 0 and outward rates u' = u + W p: u' >= 0, and p = 0 where u' > 0.
+    With pushes p >= 0, outward rates u, and W (`mobility`) the outward rates by unit pushes (k, k):
+    u' = u + W p >= 0, and p = 0 where u' > 0.
 
     Args:
         responses: accelerations of all joints by a unit effort on each of the k joints (k, n).
@@ -245,8 +257,8 @@ def _stop_pushes(responses: Array, joints: Sequence[int], outward: Array, rates:
         outward: sign of the motion that leaves each stop (k,).
         rates: rates or accelerations of these joints without pushes (k,).
     """
-    W = outward[:, None] * responses[:, joints] * outward
+    mobility = outward[:, None] * responses[:, joints] * outward
     k = len(joints)
     pushes, lowest, highest = np.zeros(k), np.zeros(k), np.full(k, np.inf)
-    solve_in_box(0.5 * (W + W.T), outward * rates, lowest, highest, pushes)
+    solve_in_box(0.5 * (mobility + mobility.T), outward * rates, lowest, highest, pushes)
     return pushes

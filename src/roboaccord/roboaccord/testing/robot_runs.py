@@ -98,9 +98,11 @@ class CopyingObserver(Observer):
     """Observer that stores each state with a copy of its arrays and switches."""
 
     def __init__(self) -> None:
+        # Each state, with copies of its arrays and its switches by name.
         self.states: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []
 
     def on_state(self, state: RobotState) -> None:
+        """Store a state."""
         arrays = {name: np.array(getattr(state, name)) for name in STATE_ARRAYS}
         self.states.append((state, arrays, dict(state.switches)))
 

@@ -19,8 +19,7 @@ from roboaccord.contract.state import STATE_ARRAYS, Array, RobotState
 from roboaccord.description import KINDS, Tree
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.model import EngineModel
-from roboaccord.numerics import matrix_quaternion, quaternion_matrix, rpy_matrix
-from roboaccord.numerics.rotations import turn_twist
+from roboaccord.numerics import matrix_quaternion, rpy_matrix
 
 GRAVITY = 9.81  # m/s^2: standard gravity, to three digits
 # Number of random states of a description: an error in 15 % of all is missed once in 20 (rule of
@@ -78,9 +77,7 @@ def dynamics(robot: str) -> TreeDynamics:
 
 def accelerate(robot: str, state: RobotState, effort: Array) -> Array:
     """Return the accelerations (8,) of base and joints by our equations."""
-    pose = state.position, quaternion_matrix(state.orientation)
-    twist = turn_twist(pose[1], state.twist)
-    accelerations = dynamics(robot).acceleration(state.q, state.qd, effort, *pose, twist)
+    accelerations = dynamics(robot).acceleration_at(state, effort)
     return np.append(accelerations.base, accelerations.joints)
 
 
@@ -109,6 +106,7 @@ def random_states(robot: str) -> list[tuple[RobotState, Array]]:
     for _ in range(STATE_COUNT):
         q, qd = rng.uniform(-CART_STOP, CART_STOP, 2), rng.normal(size=2)
         state = RobotState(0.0, q, qd, ZERO_EFFORTS)
+        # KINDS of the description package has the kinds of bases by name.
         position, orientation, twist = KINDS[base_of(robot)].draw(state, rng)
         state = replace(state, position=position, orientation=orientation, twist=twist)
         states.append((state, rng.normal(size=2)))

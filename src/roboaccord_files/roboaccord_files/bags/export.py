@@ -71,15 +71,18 @@ def export(
 
 
 def _write_csv(draft: Path, run: BagRun) -> None:
+    """Write a row for each control step, with 17 digits, from which the same floats are read."""
     style = {"fmt": "%.17g", "delimiter": ",", "comments": "", "encoding": "utf-8"}
     np.savetxt(draft, table(run), header=",".join(columns(run)), **style)
 
 
 def _write_npz(draft: Path, run: BagRun) -> None:
+    """Write the named arrays for NumPy."""
     np.savez_compressed(draft, **arrays(run))
 
 
 def _write_mat(draft: Path, run: BagRun) -> None:
+    """Write the same arrays for MATLAB, texts as cell arrays."""
     from scipy.io import savemat
 
     data = arrays(run)

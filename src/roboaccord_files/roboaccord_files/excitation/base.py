@@ -21,13 +21,16 @@ from roboaccord.description.tree import Tree
 from roboaccord_files.excitation.regressor import Parameter, parameters_of, regressor
 
 STATES = 100  # random states; even with one or two joints they give more rows than parameters
-FREE = np.pi  # rad or m; positions of a joint without stops are drawn between plus and minus this
+# rad or m; positions of a joint without stops are drawn between plus and minus this.
+UNBOUNDED = np.pi
 # Relative to the largest; smaller factors of a combination, and smaller columns, are round-off. In
 # own_log/arm.urdf no factor is between 1e-14 and 0.09.
-SMALL = 1e-9
+FACTOR_ROUND_OFF = 1e-9
+# Relative to the largest rms effort; smaller ones are replaced by it, so that none divides by 0.
+EFFORT_ROUND_OFF = 1e-12
 # Relative to the largest eigenvalue; a smaller one is round-off, which means that a parameter has
 # no effect. The errors of eigenvalues are some eps = 2e-16 of the largest, and this is 50 eps.
-LOST = 1e-14
+LOST_EIGENVALUE = 1e-14
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class BaseParameters:
     """The base parameters of a robot.
 
     Args:
-        kept: numbers of the regressor's columns that are independent (b,).
+        kept: numbers of the b columns of the regressor that are independent, of p.
         factors: factor of each parameter in each base parameter (b, p).
         names: names of all parameters (p,).
         scale: rms of the kept columns at random states, with efforts relative to `efforts` (b,).
@@ -59,15 +62,15 @@ class BaseParameters:
         """
         # The regressor with a row for each state and joint, relative to the joint's rms effort.
         states = random_states(tree, joints)
-        by_state = regressor(tree, joints, gravity, *states, friction)
+        by_state = regressor(tree, joints, gravity, states, friction)
         efforts = np.sqrt((by_state**2).sum(axis=2).mean(axis=0))
-        units = np.maximum(efforts, 1e-12 * efforts.max())[:, None]  # no division by 0
-        rows = (by_state / units).reshape(-1, by_state.shape[-1])
+        nonzero = np.maximum(efforts, EFFORT_ROUND_OFF * efforts.max())
+        rows = (by_state / nonzero[:, None]).reshape(-1, by_state.shape[-1])
         # Independent columns, and the combinations of them that make all columns.
         size = np.linalg.norm(rows, axis=0)
-        kept = [i for i in independent(rows.T) if size[i] > SMALL * size.max()]
+        kept = [i for i in independent(rows.T) if size[i] > FACTOR_ROUND_OFF * size.max()]
         factors = np.linalg.lstsq(rows[:, kept], rows, rcond=None)[0]
-        factors[np.abs(factors) < SMALL] = 0.0
+        factors[np.abs(factors) < FACTOR_ROUND_OFF] = 0.0
         names = tuple(parameters_of(tree, joints, friction))
         scale = size[kept] / np.sqrt(len(rows))
         return cls(tuple(kept), factors, names, scale, efforts)
@@ -96,13 +99,13 @@ class BaseParameters:
 def condition_of(values: Array) -> float:
     """Return the condition number of a matrix A from the eigenvalues of A^T A, in rising order."""
     smallest, largest = values[0], values[-1]
-    return float(np.sqrt(largest / smallest)) if smallest > LOST * largest else np.inf
+    return float(np.sqrt(largest / smallest)) if smallest > LOST_EIGENVALUE * largest else np.inf
 
 
 def random_states(tree: Tree, joints: Sequence[str]) -> tuple[Array, Array, Array]:
     """Return positions within limits, rates and accelerations (k, n) from a fixed seed."""
     rng = np.random.default_rng(0)
     ends = {joint.name: joint.ends for joint in tree.moving}
-    lower, upper = np.clip(np.array([ends[name] for name in joints]).T, -FREE, FREE)
+    lower, upper = np.clip(np.array([ends[name] for name in joints]).T, -UNBOUNDED, UNBOUNDED)
     shape = STATES, len(joints)
     return rng.uniform(lower, upper, shape), rng.standard_normal(shape), rng.standard_normal(shape)

@@ -31,7 +31,7 @@ from roboaccord.scenario.setups import load_setup
 from roboaccord_files.excitation.search import Limits, Search, Tried
 from roboaccord_files.excitation.suitable import check_fixed, check_joints
 
-RATE = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
+DEFAULT_VELOCITY = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
 RobotFile = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
 XacroArguments = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file.")
@@ -103,11 +103,11 @@ def excite_command(
     folders = options.read_packages(packages or [])
     setup = load_setup(what, "", settings, packages=folders, arguments=arguments)
     search = search_of(setup, duration, harmonics)
-    with counted(tries, "motions") as done:
-        best, random = search.best(tries, seed, lambda: done(1))
+    with counted(tries, "motions") as advance:
+        best, typical = search.best(tries, seed, lambda: advance(1))
     with results(folder, "excite", force=force) as target:
         files = write(target, setup.joints, best, rate)
-        result = excitation(setup.joints, search, best, random, files)
+        result = excitation(setup.joints, search, best, typical, files)
         return Result(result, [*shown(result), run_line(what, result)])
 
 
@@ -134,15 +134,15 @@ def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
 
 
 def velocity_limits(setup: Setup) -> Array:
-    """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE if the file has none."""
+    """Return the velocity limits of the joints (n,) [rad/s or m/s], of the file or the default."""
     joints = {joint.get("name"): joint for joint in ET.fromstring(setup.urdf()).findall("joint")}
     limits = [joints[name].find("limit") for name in setup.joints]
     velocities = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
-    return np.array([rate if 0.0 < rate < ENDLESS else RATE for rate in velocities])
+    return np.array([rate if 0.0 < rate < ENDLESS else DEFAULT_VELOCITY for rate in velocities])
 
 
 def excitation(
-    joints: Sequence[str], search: Search, best: Tried, random: float, files: Sequence[Path]
+    joints: Sequence[str], search: Search, best: Tried, typical: float, files: Sequence[Path]
 ) -> Excitation:
     """Return the figures of a motion, and which parameters it identifies.
 
@@ -150,21 +150,21 @@ def excitation(
         joints: names of n joints.
         search: search that found the motion.
         best: the motion.
-        random: median condition number of random motions.
+        typical: median condition number of random motions.
         files: files that were written.
     """
     q, qd, _ = best.motion.samples
     lowest, highest = q.min(axis=0), q.max(axis=0)
-    rows = zip(joints, q[0], lowest, highest, np.abs(qd).max(axis=0), best.efforts, strict=True)
+    rows = np.column_stack([q[0], lowest, highest, np.abs(qd).max(axis=0), best.efforts]).tolist()
     keys = ("start", "from", "to", "velocity", "effort")
-    by_joint = {name: dict(zip(keys, map(float, row), strict=True)) for name, *row in rows}
+    by_joint = {name: dict(zip(keys, row)) for name, row in zip(joints, rows, strict=True)}
     base = search.base
     combined = [base.combined(i) for i in range(len(base.kept))]
     return Excitation(
         parameters=len(base.names),
         base=len(base.kept),
         condition=best.condition,
-        random=random,
+        random=typical,
         duration=best.motion.duration,
         joints=by_joint,
         combinations=[{str(key): round(x, 9) for key, x in row.items()} for row in combined],
@@ -200,6 +200,7 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
 
 def shown(result: Excitation) -> list[RenderableType]:
     """Return the lines and the table to print: condition, ranges of the joints, and files."""
+    # The units are those of hinges; of sliding joints m and N.
     table = make_table("joint", "start", "from", "to [rad]", "velocity [rad/s]", "effort [N m]")
     for name, row in result.joints.items():
         table.add_row(name, *(f"{value:.3g}" for value in row.values()))

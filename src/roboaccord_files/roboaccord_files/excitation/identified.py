@@ -15,12 +15,12 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 
-from roboaccord_files.excitation.base import LOST, BaseParameters, condition_of
+from roboaccord_files.excitation.base import LOST_EIGENVALUE, BaseParameters, condition_of
 from roboaccord_files.excitation.regressor import regressor
 
 # Relative to the size at random states; if the part of a column that no other column explains is
 # smaller, noise hides it: recorded torques have 1 % and more.
-SHOWN = 0.01
+MIN_UNEXPLAINED = 0.01
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Identified:
             motion: positions, rates and accelerations (3, k, n).
         """
         base = BaseParameters.of(tree, joints, gravity, friction=friction)
-        q, qd, qdd = motion
-        columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd, friction))
+        columns = base.scaled(regressor(tree, joints, gravity, motion, friction))
+        # By the eigenvalues of A^T A, bounded below so that a lost parameter divides by no 0.
         values, axes = np.linalg.eigh(columns.T @ columns)
-        bounded = np.maximum(values, LOST * values[-1])
+        bounded = np.maximum(values, LOST_EIGENVALUE * values[-1])
         unexplained = 1.0 / np.sqrt((axes**2 / bounded).sum(axis=1))
         names = [str(base.names[i]) for i in base.kept]
-        unseen = [name for name, size in zip(names, unexplained.tolist()) if size < SHOWN]
+        unseen = [name for name, size in zip(names, unexplained.tolist()) if size < MIN_UNEXPLAINED]
         return cls(len(names), condition_of(values), unseen)

@@ -41,11 +41,8 @@ class FourierMotion:
         l^2 b_l = 0: what lies along the plane's normal is subtracted.
         """
         order = np.arange(1, shape.shape[-1] + 1)
-        sines, cosines = (
-            amplitudes - np.outer(amplitudes @ weight, weight) / (weight @ weight)
-            for amplitudes, weight in zip(shape, (order, order**2), strict=True)
-        )
-        return cls(middle, sines, cosines, duration)
+        sines, cosines = shape
+        return cls(middle, _projected(sines, order), _projected(cosines, order**2), duration)
 
     def at(self, times: Array) -> tuple[Array, Array, Array]:
         """Return positions, rates and accelerations (k, n) at times (k,) [s]."""
@@ -66,6 +63,7 @@ class FourierMotion:
         column = factors[:, None]
         return replace(self, sines=self.sines * column, cosines=self.cosines * column)
 
-    def shifted(self, middle: Array) -> FourierMotion:
-        """Return the same motion about other positions `middle` (n,) [rad or m]."""
-        return replace(self, middle=middle)
+
+def _projected(amplitudes: Array, normal: Array) -> Array:
+    """Return amplitudes (n, h) without their part along the normal (h,) of a plane."""
+    return amplitudes - np.outer(amplitudes @ normal, normal) / (normal @ normal)

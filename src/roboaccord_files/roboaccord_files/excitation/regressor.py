@@ -20,9 +20,13 @@ from roboaccord.description.inverse import FrameMotion, cross, link_motions, rot
 from roboaccord.description.tree import MOMENTS, Link, Tree
 
 # rad/s or m/s; dry friction F at a velocity v is smoothed to F v / sqrt(v^2 + SLOW^2). It is 0.5 %
-# of the usual velocity (command.RATE), so only reversals are smoothed.
+# of the usual velocity (command.DEFAULT_VELOCITY), so only reversals are smoothed.
 SLOW = 0.01
-DRIVE = ("damping", "dry friction", "armature")  # quantities of each joint
+# Quantities of each joint, by the attribute of `Tree`'s joints that has the value.
+OF_DRIVES = {"damping": "damping", "friction": "dry friction", "armature": "armature"}
+# Columns of a link's parameters, of which `mass` is the first.
+FIRST_MOMENT, INERTIA = slice(1, 4), slice(4, 10)
+Motion = Sequence[Array]  # positions, rates and accelerations (3, k, n)
 
 
 class Parameter(NamedTuple):
@@ -33,6 +37,7 @@ class Parameter(NamedTuple):
     component: str = ""
 
     def __str__(self) -> str:
+        """Return it in words, such as `inertia xx of forearm`."""
         return f"{self.quantity} {self.component} of {self.where}".replace("  ", " ")
 
 
@@ -53,7 +58,7 @@ def parameters_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> l
     of_link += [("inertia", moment[1:]) for moment in MOMENTS]
     names = [link.name for link in moving_links(tree, joints)]
     inertial = [Parameter(quantity, name, axis) for name in names for quantity, axis in of_link]
-    drives = [Parameter(quantity, joint) for quantity in DRIVE for joint in joints]
+    drives = [Parameter(quantity, joint) for quantity in OF_DRIVES.values() for joint in joints]
     return [*inertial, *(drives if friction else ())]
 
 
@@ -66,19 +71,13 @@ def values_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> Array
         shifted = link.inertia + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
         values += [link.mass, *(link.mass * c), *shifted[upper]]
     joint_of = {joint.name: joint for joint in tree.moving}
-    for quantity in ("damping", "friction", "armature") if friction else ():
-        values += [getattr(joint_of[name], quantity) for name in joints]
+    for attribute in OF_DRIVES if friction else ():
+        values += [getattr(joint_of[name], attribute) for name in joints]
     return np.array(values)
 
 
 def regressor(
-    tree: Tree,
-    joints: Sequence[str],
-    gravity: Array,
-    q: Array,
-    qd: Array,
-    qdd: Array,
-    friction: bool = True,
+    tree: Tree, joints: Sequence[str], gravity: Array, motion: Motion, friction: bool = True
 ) -> Array:
     """Return the regressor Y (k, n, p) at k states.
 
@@ -86,19 +85,20 @@ def regressor(
         tree: its first link does not move; joints that are not named stay at 0.
         joints: n of them.
         gravity: acceleration of free fall (3,) [m/s^2].
-        q, qd, qdd: positions, rates and accelerations (k, n).
+        motion: positions, rates and accelerations (3, k, n).
         friction: whether friction and rotors have columns, too.
     """
+    q, qd, qdd = motion
     motions = link_motions(tree, joints, gravity, q, qd, qdd)
     links = moving_links(tree, joints)
     columns = np.zeros((*q.shape, 10 * len(links)))
     for i, link in enumerate(links):
-        motion = motions[link.name]
-        force, moment = unit_wrenches(motion)
-        for carrier in motion.carriers:
+        frame = motions[link.name]
+        force, moment = unit_wrenches(frame)
+        for carrier in frame.carriers:
             load = carrier.axis[:, None] @ (force if carrier.slides else moment)
             if not carrier.slides:  # z . (r x f) = (z x r) . f
-                load = load + cross(carrier.axis, motion.origin - carrier.origin)[:, None] @ force
+                load = load + cross(carrier.axis, frame.origin - carrier.origin)[:, None] @ force
             columns[:, carrier.column, 10 * i : 10 * i + 10] = load[:, 0]
     if not friction:
         return columns
@@ -115,16 +115,16 @@ def unit_wrenches(motion: FrameMotion) -> tuple[Array, Array]:
     moment h and inertia I [Featherstone 2008, 2.9]:
     f = m a + (w' x + w x w x) h, moment = h x a + I w' + w x I w.
     """
-    turn, spin = motion.turn, motion.spin
+    turn, spin = motion.rotation, motion.omega
     force, moment = np.zeros((2, len(turn), 3, 10))
     spin_cross = skew(spin)
-    force[:, :, 0] = motion.acc
-    force[:, :, 1:4] = (skew(motion.change) + spin_cross @ spin_cross) @ turn
-    moment[:, :, 1:4] = -skew(motion.acc) @ turn
+    force[:, :, 0] = motion.acceleration
+    force[:, :, FIRST_MOMENT] = (skew(motion.alpha) + spin_cross @ spin_cross) @ turn
+    moment[:, :, FIRST_MOMENT] = -skew(motion.acceleration) @ turn
     # I w' and I w: the inertia is in the frame of the link, and so the vectors are turned there.
-    by_change = turn @ of_moments(rotated(turn, motion.change, True))
-    by_spin = turn @ of_moments(rotated(turn, spin, True))
-    moment[:, :, 4:] = by_change + spin_cross @ by_spin
+    by_change = turn @ moment_matrices(rotated(turn, motion.alpha, True))
+    by_spin = turn @ moment_matrices(rotated(turn, spin, True))
+    moment[:, :, INERTIA] = by_change + spin_cross @ by_spin
     return force, moment
 
 
@@ -133,7 +133,7 @@ def skew(rows: Array) -> Array:
     return np.cross(rows[:, None], np.eye(3)).swapaxes(1, 2)
 
 
-def of_moments(rows: Array) -> Array:
+def moment_matrices(rows: Array) -> Array:
     """Return matrices B (k, 3, 6) with B i = I v, for vectors v (k, 3).
 
     I is an inertia (3, 3), and i its six moments: the upper triangle by rows.

@@ -11,13 +11,13 @@ for a seed. command.py runs the search.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import Tree
 
-from roboaccord_files.excitation.base import FREE, BaseParameters
+from roboaccord_files.excitation.base import UNBOUNDED, BaseParameters
 from roboaccord_files.excitation.motion import FourierMotion
 from roboaccord_files.excitation.regressor import regressor, values_of
 
@@ -49,8 +49,8 @@ class Limits:
         """Return the limits of a tree's joints; a joint without stops turns by half a turn."""
         ends = {joint.name: joint.ends for joint in tree.moving}
         lower, upper = np.array([ends[name] for name in joints]).T
-        lower = np.where(np.isfinite(lower), lower, np.minimum(upper, FREE) - 2.0 * FREE)
-        upper = np.where(np.isfinite(upper), upper, lower + 2.0 * FREE)
+        lower = np.where(np.isfinite(lower), lower, np.minimum(upper, UNBOUNDED) - 2.0 * UNBOUNDED)
+        upper = np.where(np.isfinite(upper), upper, lower + 2.0 * UNBOUNDED)
         return cls(lower, upper, rate, effort)
 
 
@@ -103,19 +103,17 @@ class Search:
         span, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
         motion = unscaled.scaled(USABLE * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
         q = motion.samples[0]
-        motion = motion.shifted(self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
+        motion = replace(motion, middle=self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
         # Make it smaller until the efforts are within their limits.
         for halving in range(MAX_HALVINGS):
             smaller = motion.scaled(np.full(len(span), 0.5**halving))
-            rows = regressor(self.tree, self.joints, self.gravity, *smaller.samples)
+            rows = regressor(self.tree, self.joints, self.gravity, smaller.samples)
             efforts = np.abs(rows @ self._values).max(axis=0)
             if (efforts <= USABLE * limits.effort).all():
                 return Tried(smaller, self.base.condition(rows), efforts)
         return None
 
-    def best(
-        self, tries: int, seed: int, progress: Callable[[], object] = lambda: None
-    ) -> tuple[Tried, float]:
+    def best(self, tries: int, seed: int, progress: Callable[[], object]) -> tuple[Tried, float]:
         """Return the best motion of a number of tries, and the median condition of the draws.
 
         Args:
@@ -127,7 +125,8 @@ class Search:
             AccordError: if no drawn motion keeps within the limits of the efforts.
         """
         # Draw motions at random.
-        rng, draws = np.random.default_rng(seed), max(int(DRAWN_SHARE * tries), 1)
+        rng = np.random.default_rng(seed)
+        draws = max(int(DRAWN_SHARE * tries), 1)
         drawn = list[tuple[Tried, Array]]()
         for _ in range(draws):
             shape = self._random_shape(rng)
@@ -152,7 +151,7 @@ class Search:
     def _too_weak(self) -> str:
         """Return the message that names the joint that cannot hold the robot mid-range."""
         middle, still = self._middle[None], np.zeros((1, len(self._middle)))
-        rows = regressor(self.tree, self.joints, self.gravity, middle, still, still)
+        rows = regressor(self.tree, self.joints, self.gravity, (middle, still, still))
         required, limit = np.abs(rows @ self._values)[0], self.limits.effort
         worst = int(np.argmax(required - USABLE * limit))
         needs = f"{self.joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range"

@@ -41,9 +41,8 @@ class System:
 
 
 # The content of systems.yaml: systems, parts of the window, and what the bridge knows.
-TABLE: Mapping[str, Any] = parse_yaml(
-    files(__package__).joinpath("systems.yaml").read_text(encoding="utf-8")
-)
+_YAML = files(__package__).joinpath("systems.yaml").read_text(encoding="utf-8")
+TABLE: Mapping[str, Any] = parse_yaml(_YAML)
 PREFIX = "gz::sim::systems::"  # of the names of systems
 SYSTEMS = {f"{PREFIX}{name}": System(**entry) for name, entry in TABLE["systems"].items()}
 # Systems that each world must have, each robot, and each robot whose joints move.
@@ -68,7 +67,8 @@ def check_file(path: Path, models: Sequence[Path], *, ours: bool = True) -> list
     config = _check_config(path) if ours and root.find("world") is None else ()
     if root.tag == "robot":
         return [*_check_systems(root), *config]
-    problems, version = [], root.get("version", "")
+    problems = []
+    version = root.get("version", "")
     if ours and version != VERSION:
         problems.append(f"sdf: version {version}, and not {VERSION}")
     folder = schema_folder(VERSION if ours else version)
@@ -101,7 +101,9 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
             problems.append(f"gazebo: no link or joint {tag.get('reference')} in the description")
     topics = dict(_topics(root.iter("plugin")))
     for path in worlds:
-        attaching = _attaching(path, root.get("name", ""))
+        # Systems of the world that attach the robot to something.
+        plugins = read_xml(path).iter("plugin")
+        attaching = [e for e in plugins if e.findtext("child_model") == root.get("name", "")]
         for plugin in attaching:
             if (link := plugin.findtext("child_link")) not in links:
                 problems.append(f"{path.name}: no link {link} in the description")
@@ -113,9 +115,10 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
 def _check_world(world: ET.Element, models: Sequence[Path]) -> Iterator[str]:
     """Yield the systems, settings and models that a world lacks."""
     names = [plugin.get("name") for plugin in world.findall("plugin")]
-    for name in map(PREFIX.__add__, IN_EVERY_WORLD):
-        if names.count(name) != 1:
-            yield f"world: system {name} is there {names.count(name)} times, and not once"
+    for system in IN_EVERY_WORLD:
+        count = names.count(PREFIX + system)
+        if count != 1:
+            yield f"world: system {PREFIX}{system} is there {count} times, and not once"
     for setting in ("physics/max_step_size", "physics/real_time_factor", "gravity"):
         if world.find(setting) is None:
             yield f"world/{setting}: must be stated, and not left to the default"
@@ -149,7 +152,8 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
         if system is None:
             yield f"plugin: {name} is not a system that this workspace knows"
             continue
-        if filename != (library := f"gz-sim-{system.library}-system"):
+        library = f"gz-sim-{system.library}-system"
+        if filename != library:
             yield f"plugin: {name} is in {library}, not in {filename}"
         for child in plugin:
             if child.tag not in {*system.parameters.split(), *system.topics}:
@@ -159,17 +163,12 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
                 yield f"plugin: {name} needs a {parameter} that starts with /"
 
 
-def _attaching(world: Path, robot: str) -> list[ET.Element]:
-    """Return the systems of a world that attach a robot to something."""
-    plugins = read_xml(world).iter("plugin")
-    return [plugin for plugin in plugins if plugin.findtext("child_model") == robot]
-
-
 def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the topics of systems, each with its type and direction."""
     for plugin in plugins:
         system = SYSTEMS.get(plugin.get("name", ""))
-        for parameter, type_and_direction in (system.topics if system else {}).items():
+        topics = system.topics if system else {}
+        for parameter, type_and_direction in topics.items():
             yield plugin.findtext(parameter) or "", type_and_direction
 
 

@@ -26,11 +26,8 @@ from roboaccord_files.gazebo.check import check_file
 from roboaccord_files.gazebo.schema import VERSION, Problem, schema_folder, sdformat_problems
 from roboaccord_files.gazebo.shipped import problems_of_robot, shipped_folder
 
-# Notes on checkers that are not installed, by name.
-MISSING = {
-    "sdformat": f"sdformat's checker is not installed: {INSTALL}",
-    "schema": f"sdformat's schema is not installed: {INSTALL}",
-}
+# What of sdformat may not be installed, in words, by its name in the JSON.
+PARTS = {"sdformat": "checker", "schema": "schema"}
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
         robots: names.
     """
     shipped, tool = shipped_folder(), sdformat_tool()
-    folders = [*models, *([shipped / "models"] if shipped else [])]
+    folders = [*models, shipped / "models"] if shipped else [*models]
     problems = dict[str, list[Problem]]()
     for path in files:
         by_rules = check_file(path, folders, ours=is_ours(path))  # first: it refuses large files
@@ -90,9 +87,9 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
         problems[_title(path)] = [*by_checker, *by_rules]
     problems |= {f"robot {name}": problems_of_robot(name, tool) for name in robots}
     installed = {"sdformat": tool, "schema": schema_folder()}
-    missing = tuple(name for name in MISSING if problems and not installed[name])
+    missing = tuple(name for name in PARTS if problems and not installed[name])
     for name in missing:
-        note(MISSING[name])
+        note(f"sdformat's {PARTS[name]} is not installed: {INSTALL}")
     return Check(problems, missing)
 
 

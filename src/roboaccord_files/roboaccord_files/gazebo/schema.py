@@ -24,10 +24,14 @@ NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 # busy machine.
 TIMEOUT = 60.0
 VERSION = "1.9"  # of SDF
-VENDOR = "opt/ros/*/*/sdformat_vendor/share"  # of each release of ROS
+# Folders that may have sdformat's schema, as patterns below /: of Debian's packages, and of each
+# release of ROS.
+VENDOR = "opt/ros/*/*/sdformat_vendor/share"
 ROOTS = "usr/share", "usr/share/gz", VENDOR, f"{VENDOR}/gz"
-# How many numbers a value of a type has, by SDFormat's schema.
+# How many numbers a value of a type has, by SDFormat's schema; and other counts that it accepts:
+# colours without opacity, and poses whose rotation is a quaternion.
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
+ALSO_ACCEPTED = (("color", 3), ("pose", 7))
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,10 @@ class Undecided:
     reason: str
 
     def __str__(self) -> str:
+        """Return the line that is printed."""
         return f"undecided: {self.reason}"
 
-    to_json = __str__
+    to_json = __str__  # the JSON has the same line
 
 
 # A line about a file: what is wrong, or why that is not known.
@@ -84,10 +89,10 @@ def schema_folder(version: str = VERSION) -> Path | None:
 
 def unknown_elements(root: ET.Element, folder: Path) -> Iterator[str]:
     """Yield a line for each element or attribute that is unknown or has a wrong value."""
-    yield from _compare(root, _load(folder, "root"), folder, root.tag)
+    yield from _unknown_in(root, _read_schema(folder, "root"), folder, root.tag)
 
 
-def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -> Iterator[str]:
+def _unknown_in(element: ET.Element, schema: ET.Element, folder: Path, path: str) -> Iterator[str]:
     """Yield the lines of an element and of the elements in it, with their paths."""
     attributes = {a.get("name") for a in schema.findall("attribute")}
     for name in element.attrib:
@@ -95,8 +100,8 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -
             yield f"{path}: no attribute {name} in SDF {folder.name}"
     yield from _check_value(element, schema.get("type", ""), path)
     if schema.find("element[@copy_data]") is not None:
-        return
-    children = _children(schema, folder)
+        return  # the schema allows any content, as that of a plugin
+    children = _child_schemas(schema, folder)
     for child in element:
         if ":" in child.tag or "}" in child.tag:
             continue  # a custom element, which sdformat asks to be put in a namespace
@@ -104,7 +109,7 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -
         if child.tag not in children:
             yield f"{where}: no such element in SDF {folder.name}"
         else:
-            yield from _compare(child, children[child.tag], folder, where)
+            yield from _unknown_in(child, children[child.tag], folder, where)
 
 
 def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
@@ -118,23 +123,23 @@ def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
     except ValueError:
         yield f"{path}: {' '.join(words)!r} is not a {kind}"
         return
-    if len(words) != count and (kind, len(words)) not in (("color", 3), ("pose", 7)):
+    if len(words) != count and (kind, len(words)) not in ALSO_ACCEPTED:
         yield f"{path}: {len(words)} numbers, a {kind} has {count}"
 
 
-def _children(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
+def _child_schemas(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
     """Return the schemas of the elements that an element may have, by name."""
     children = {}
     for child in schema.findall("element"):
         reference = child.get("ref")
-        children[child.get("name", "")] = _load(folder, reference) if reference else child
+        children[child.get("name", "")] = _read_schema(folder, reference) if reference else child
     for include in schema.findall("include"):
-        loaded = _load(folder, Path(include.get("filename", "")).stem)
+        loaded = _read_schema(folder, Path(include.get("filename", "")).stem)
         children[loaded.get("name", "")] = loaded
     return children
 
 
 @cache
-def _load(folder: Path, name: str) -> ET.Element:
+def _read_schema(folder: Path, name: str) -> ET.Element:
     """Return the schema of an element, from its file in a folder."""
     return ET.parse(folder / f"{name}.sdf").getroot()

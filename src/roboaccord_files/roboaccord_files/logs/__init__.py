@@ -8,8 +8,9 @@ The modules, in the order of the work:
   floating.py (a base that moves), actuators.py; log.py puts them together
 - the file's equations along the log, over short windows of samples: body.py, along.py, smooth.py,
   noise.py, nodes.py, blocks.py, response.py, windows.py, flight.py
-- what differs: efforts.py (what the efforts mean), tried.py, predicted.py, problem.py (the causes
-  that are tried, for the regression of roboaccord.crosscheck.causes), check.py (the whole check)
+- what differs: efforts.py (what the efforts mean), tried.py, scheme.py, acting.py, predicted.py,
+  problem.py (the causes that are tried, for the regression of roboaccord.crosscheck.causes),
+  check.py (the whole check)
 - output: result.py, shown.py, figure.py; door.py is `ra.crosscheck(LOG)`, command.py the command
 
 follow.py is apart: the controller that follows a trajectory from a file.

@@ -34,18 +34,17 @@ def read_actuators(path: Path, joints: Collection[str]) -> dict[str, float]:
         AccordError: if the file cannot be read, or has an unknown joint or field or a value that is
             no number above 0.
     """
-    broken, factors = f"actuators {path}", dict[str, float]()
+    prefix = f"actuators {path}"  # of messages
     try:
         data: Any = parse_yaml(read_bytes(path).decode("utf-8-sig"))
         rows = {str(joint): dict(fields) for joint, fields in data.items()}
     except (AttributeError, TypeError, ValueError, YAMLError) as error:
         reason = str(error).partition("\n")[0]
-        raise AccordError(f"{broken}: not JOINT: {{kt: ..., gear: ...}}: {reason}") from None
+        raise AccordError(f"{prefix}: not JOINT: {{kt: ..., gear: ...}}: {reason}") from None
     for joint, fields in rows.items():
-        check_known(f"{broken}: unknown joint ", joint, joints)
+        check_known(f"{prefix}: unknown joint ", joint, joints)
         for name, value in fields.items():
-            check_known(f"{broken}: {joint}: unknown field ", str(name), FIELDS)
+            check_known(f"{prefix}: {joint}: unknown field ", str(name), FIELDS)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
-                raise AccordError(f"{broken}: {joint}: {name} is no number above 0: {value}")
-        factors[joint] = math.prod(float(value) for value in fields.values())
-    return factors
+                raise AccordError(f"{prefix}: {joint}: {name} is no number above 0: {value}")
+    return {joint: math.prod(map(float, fields.values())) for joint, fields in rows.items()}

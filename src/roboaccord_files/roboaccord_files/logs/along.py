@@ -19,8 +19,8 @@ from roboaccord_files.logs.body import LogBody
 
 
 @dataclass(frozen=True)
-class Along:
-    """A robot along a motion of k samples.
+class RobotMotion:
+    """The motion of a robot over k samples: of its links, and the efforts that these need.
 
     Args:
         body: the robot, with n joints.
@@ -33,31 +33,29 @@ class Along:
     loads: Mapping[str, Array]
 
     @classmethod
-    def of(cls, body: LogBody, motion: Array, like: Along | None = None) -> Along:
-        """Return a robot along a motion.
+    def of(cls, body: LogBody, motion: Array, similar: RobotMotion | None = None) -> RobotMotion:
+        """Return the motion of a robot.
 
         Args:
             body: the robot.
             motion: positions, rates and accelerations (3, k, n), in the time of the log's clock.
-            like: another robot along the same motion, whose results are reused where they hold.
+            similar: another robot with the same positions, whose results are reused.
         """
         q, qd, qdd = motion
         # Rates and accelerations in true time, of which a fast clock counts 1 + clock seconds a
         # second.
         clock_rate = 1.0 + body.clock
-        frames = like.same_frames(body) if like else {}
-        motions = link_motions(
-            body.tree, body.joints, body.gravity, q - body.zero, clock_rate * qd,
-            clock_rate**2 * qdd, frames,
-        )  # fmt: skip
-        links_before = {link.name: link for link in like.body.tree.links} if like else {}
+        frames = similar.same_frames(body) if similar else {}
+        in_true_time = q - body.zero, clock_rate * qd, clock_rate**2 * qdd
+        motions = link_motions(body.tree, body.joints, body.gravity, *in_true_time, frames)
+        links_before = {link.name: link for link in similar.body.tree.links} if similar else {}
         loads = {}
         for link in body.tree.links:
-            if like and link.name in frames and links_before[link.name] is link:
-                loads[link.name] = like.loads[link.name]
+            if similar and link.name in frames and links_before[link.name] is link:
+                loads[link.name] = similar.loads[link.name]
             else:
-                add_efforts(load := np.zeros(q.shape), [link], motions)
-                loads[link.name] = load
+                loads[link.name] = np.zeros(q.shape)
+                add_efforts(loads[link.name], [link], motions)
         return cls(body, motions, loads)
 
     def same_frames(self, body: LogBody) -> dict[str, FrameMotion]:
@@ -86,5 +84,4 @@ class Along:
 def _have_same_geometry(one: Joint, other: Joint) -> bool:
     """Return whether two joints have the same origin and axis."""
     fields = ("position", "rotation", "axis")
-    pairs = ((getattr(one, field), getattr(other, field)) for field in fields)
-    return one is other or all(np.array_equal(*pair) for pair in pairs)
+    return one is other or all(np.array_equal(getattr(one, f), getattr(other, f)) for f in fields)

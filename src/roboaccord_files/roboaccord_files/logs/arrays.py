@@ -44,18 +44,15 @@ def read_arrays(path: Path) -> Columns:
                if array.dtype.kind in "fiu" and array.ndim in (1, 2)}  # fmt: skip
     length = max((max(array.shape) for array in numeric.values()), default=0)
     by_name = dict[str, NDArray[Any]]()
-    # Arrays of two dimensions are split into columns.
     for name, values in numeric.items():
-        columns = np.atleast_2d(values.T if len(values) == length else values)
+        # Unsigned integers become signed, since times are subtracted.
+        signed = values.astype(float if values.dtype.kind == "f" else np.int64)
+        # Arrays of two dimensions are split into columns.
+        columns = np.atleast_2d(signed.T if len(signed) == length else signed)
         for i, column in enumerate(columns):
             suffix = joints[i] if len(joints) == len(columns) else f"[{i}]"
             by_name[name if len(columns) == 1 else f"{name}/{suffix}"] = column
-    # Unsigned integers become signed, since times are subtracted.
-    signed = {
-        name: column.astype(float if column.dtype.kind == "f" else np.int64)
-        for name, column in by_name.items()
-    }
-    return {name: values for name, values in signed.items() if len(values) == length}
+    return {name: values for name, values in by_name.items() if len(values) == length}
 
 
 def _npz(packed: bytes) -> Columns:

@@ -54,8 +54,8 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     commands, order = _command_topic(rows, main_topic, asked)
     for row in rows:
         if commands and row.topic == commands:
-            efforts = zip(order, row.values.values())
-            kept.append(row._replace(values={f"effort/{joint}": x for joint, x in efforts}))
+            efforts = {f"effort/{joint}": x for joint, x in zip(order, row.values.values())}
+            kept.append(row._replace(values=efforts))
         elif row.topic == main_topic:
             # Joint states; messages of another robot on the same topic are left out.
             names = _joints_of(row)
@@ -74,9 +74,8 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
             values = {prefix + name: value for name, value in row.values.items()}
             if any(name in text for text in asked for name in values):
                 kept.append(row._replace(values=values))
-            offered |= dict.fromkeys(
-                name for name in values if row.stamp is None or "/effort/" in name
-            )
+            may_be_efforts = [name for name in values if row.stamp is None or "/effort/" in name]
+            offered |= dict.fromkeys(may_be_efforts)
     if foreign_joints:
         notes.append(f"joint states of others left out: {', '.join(sorted(foreign_joints))}")
     if commands:
@@ -193,7 +192,7 @@ def _joint_state_topic(
         raise AccordError(f"it holds no joint states in {topic}{where}")
 
     def preference(name: str) -> tuple[object, ...]:
-        # Most joints first; then no copy (our reference, Gazebo's own); then one of a scenario.
+        """Order topics: most joints; no copy (our reference, Gazebo's own); those of a scenario."""
         namespace = name.rpartition("/")[0]
         copy = f"/{REFERENCE}/" in name[1:] or namespace.endswith("/gz")
         return -len(joints & by_topic[name]), copy, f"{namespace}/{SCENARIO}" not in topics, name

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-BLOCK = 56  # steps times joints of a block at most: its matrices grow with the square of both
+MAX_BLOCK = 56  # steps times joints of a block at most: its matrices grow with the square of both
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Blocks:
             change: A in the middle of each step (w, k, 2 n, 2 n).
         """
         (w, k), n = lengths.shape, inverse.shape[-1]
-        count = -(-k // max(BLOCK // n, 1))
+        count = -(-k // max(MAX_BLOCK // n, 1))
         size = -(-k // count)
         number = np.arange(count * size).reshape(count, size)
         steps = np.minimum(number, k - 1)
@@ -70,6 +70,7 @@ class Blocks:
         ends = solve @ np.concatenate([-(h**2) / 12.0 * last, h / 6.0 * last], axis=-2)
         impulses = (step[..., n:] * h) @ first
         # The states, step by step, with columns for the initial state and each kind of efforts.
+        # Numbers of the first column of each kind.
         smooth, held = 2 * n, 2 * n + (2 * size + 1) * n
         impulsive = held + size * n
         states = np.zeros((w, count, 2 * n, impulsive + size * n))
@@ -77,11 +78,13 @@ class Blocks:
         rows = np.empty((w, count, (size + 1) * n, states.shape[-1]))
         for i in range(size):
             states = step[:, :, i] @ states
+            # An effort at the end of a step is also that at the start of the next.
             added = starts[:, :, i], middles[:, :, i], ends[:, :, i]
             states[..., smooth + 2 * i * n : smooth + (2 * i + 3) * n] += np.concatenate(added, -1)
             states[..., held + i * n : held + (i + 1) * n] += sum(added)
             states[..., impulsive + i * n : impulsive + (i + 1) * n] += impulses[:, :, i]
             rows[..., i * n : (i + 1) * n, :] = states[..., :n, :]
         rows[..., size * n :, :] = states[..., n:, :]
-        columns = np.split(rows, [smooth, held, impulsive], axis=-1)
-        return cls(steps, times, *map(np.ascontiguousarray, columns))
+        kinds = np.split(rows, [smooth, held, impulsive], axis=-1)
+        by_state, by_smooth, by_held, by_impulses = (np.ascontiguousarray(kind) for kind in kinds)
+        return cls(steps, times, by_state, by_smooth, by_held, by_impulses)

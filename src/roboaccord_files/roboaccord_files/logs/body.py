@@ -24,10 +24,11 @@ from roboaccord.engines.deviations import ModelChange, deviating_tree, loaded
 # rad/s or m/s; rates v0 at which smoothed dry friction F v / sqrt(v^2 + v0^2) reaches 0.71 F. The
 # smoothing of a simulator or robot is unknown, so each is tried. A factor of 3 apart, so that one
 # is within a factor of 1.7 of any from 2 to 170 mrad/s.
-SPEEDS = (0.003, 0.01, 0.03, 0.1)
+DRY_SPEEDS = (0.003, 0.01, 0.03, 0.1)
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"  # names of quantities
+Names = tuple[str, ...]
+# The field of LogBody for each quantity that is a number by joint.
 BY_JOINT = {name: name for name in ("damping", "armature", "zero", SPRING)} | {OFFSET: "offset"}
-"""The field of LogBody for each quantity that is a number by joint."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class LogBody:
         joints: names of the joints, in the order of the columns.
         gravity: acceleration of free fall (3,) [m/s^2].
         damping: viscous friction of the joints (n,) [N m s/rad].
-        dry: dry friction of the joints, a row for each of SPEEDS (s, n) [N m].
+        dry: dry friction of the joints, a row for each of DRY_SPEEDS (s, n) [N m].
         armature: inertia of rotors beyond those of the file (n,) [kg m^2].
         offset: constant that recorded efforts lack: the true ones are larger by it (n,) [N m].
         zero: recorded position at the joint's true zero (n,) [rad].
@@ -48,7 +49,7 @@ class LogBody:
     """
 
     tree: Tree
-    joints: tuple[str, ...]
+    joints: Names
     gravity: Array
     damping: Array
     dry: Array
@@ -60,12 +61,7 @@ class LogBody:
 
     @classmethod
     def of(
-        cls,
-        tree: Tree,
-        joints: tuple[str, ...],
-        gravity: float,
-        damping: float = 1.0,
-        dry: float = 1.0,
+        cls, tree: Tree, joints: Names, gravity: float, damping: float = 1.0, dry: float = 1.0
     ) -> LogBody:
         """Return the robot as its file has it.
 
@@ -75,7 +71,7 @@ class LogBody:
             damping, dry: factors of the viscous and dry friction of the file.
         """
         by_name, zeros = {joint.name: joint for joint in tree.moving}, np.zeros(len(joints))
-        dry_friction = np.zeros((len(SPEEDS), len(joints)))
+        dry_friction = np.zeros((len(DRY_SPEEDS), len(joints)))
         dry_friction[0] = [dry * by_name[name].friction for name in joints]
         viscous = damping * np.array([by_name[name].damping for name in joints])
         free_fall = np.array([0.0, 0.0, -gravity])
@@ -88,22 +84,21 @@ class LogBody:
 
     def pull(self, q: Array) -> Array:
         """Return the efforts (k, n) that hold the springs at positions q (k, n)."""
-        springs = {joint.name: joint.spring for joint in self.tree.moving}
+        springs = {joint.name: joint.spring for joint in self.tree.moving}  # (stiffness, slack)
         stiffness, slack = np.array([springs[name] for name in self.joints]).reshape(-1, 2).T
         return np.asarray(stiffness * (q - self.zero - slack) + self.spring * (q - self.zero))
 
     def friction(self, qd: Array) -> Array:
         """Return the efforts (k, n) that overcome viscous and dry friction at rates qd (k, n)."""
-        dry_efforts = (
-            dry * qd / np.hypot(qd, speed) for dry, speed in zip(self.dry, SPEEDS) if dry.any()
-        )
+        rows = zip(self.dry, DRY_SPEEDS)
+        dry_efforts = (dry * qd / np.hypot(qd, speed) for dry, speed in rows if dry.any())
         return np.asarray(self.damping * qd + sum(dry_efforts))
 
     def varied(self, sizes: Mapping[Hypothesis, float]) -> LogBody:
         """Return the robot with errors of given sizes.
 
         A hypothesis names the quantity that is wrong, where (joint or link), and an axis: of a
-        vector, or the row of SPEEDS for dry friction. A payload has its mass in axis 0, and its
+        vector, or the row of DRY_SPEEDS for dry friction. A payload has its mass in axis 0, and its
         position relative to the link's centre of mass in axes 1 to 3.
         """
         body = self
@@ -112,7 +107,7 @@ class LogBody:
             if field := BY_JOINT.get(error.quantity):
                 body = replace(body, **{field: getattr(body, field) + change})
             elif error.quantity == DRY:
-                rows = np.arange(len(SPEEDS))[:, None] == error.axis
+                rows = np.arange(len(DRY_SPEEDS))[:, None] == error.axis
                 body = replace(body, dry=body.dry + change * rows)
             elif error.quantity == "clock":
                 body = replace(body, clock=body.clock + size)

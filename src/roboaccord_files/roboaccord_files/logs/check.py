@@ -10,8 +10,8 @@ The steps, in `measured`:
    causes whose sizes reduce them (`explained`).
 4. State what the causes leave, and whether that is more than noise (`with_residuals`).
 
-HALF and AUDIBLE may be tuned; they move verdicts. `make own-logs` measures what is then found
-(docs/own_log.md).
+DRY_FRICTION_RATIO and EFFORT_NOISE_RATIO may be tuned; they move verdicts. `make own-logs` measures
+what is then found (docs/own_log.md).
 """
 
 from __future__ import annotations
@@ -32,38 +32,32 @@ from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
-from roboaccord_files.logs.efforts import (
-    OWN,
-    Taken,
-    best_reading,
-    factors_of,
-    readings,
-    taken,
-)
+from roboaccord_files.logs.efforts import EXPECTED, Taken, best_reading, factors_of, readings, taken
 from roboaccord_files.logs.lengths import choose_windows
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import drawn_like, rounded
-from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
+from roboaccord_files.logs.problem import MAX_NOISE, MISTAKEN_COLUMNS, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
+from roboaccord_files.logs.scheme import LATE_Q, LATE_QD
 from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"  # stands in the report where a cross-check names an engine
+# Integration schemes by their delays a of positions and b of rates, in samples (scheme.py).
 SCHEMES = {
     "forward Euler": (1.0, 0.5),
     "semi-implicit Euler": (0.0, 0.5),
     "of order 2 or more": (0.0, 0.0),
 }
-"""Integration schemes by their delays a of positions and b of rates, in samples (predicted.py)."""
 # Samples; largest distance of fitted a and b from those of the scheme that is named. Schemes are
 # 0.5 apart, so at 0.25 two would be as near.
-NEAR = 0.15
-# Ratio of squared residuals; a controller compensates gravity by the file, and not by the true
-# robot, if the fit with the file's gravity leaves less than this share.
-HALF = 0.5
+SCHEME_DISTANCE = 0.15
+# Ratio of squared residuals; where no cause is named, efforts of dry friction are left unknown only
+# if less than this share of the residuals remains.
+DRY_FRICTION_RATIO = 0.5
 # Ratio; noise of the efforts is added to that of the positions if its effect is larger than this.
-AUDIBLE = 0.5
-ALMOST = 1e-9  # relative; round-off of sums; 3000 terms have 1e-13
+EFFORT_NOISE_RATIO = 0.5
+SUM_ROUND_OFF = 1e-9  # relative; round-off of sums; 3000 terms have 1e-13
 
 
 def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
@@ -72,7 +66,7 @@ def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
     Args:
         log: the samples.
         body: the robot as its file has it.
-        effort: what the user states of the efforts, a word of `efforts.STATED`.
+        effort: what the user states of the efforts, a word of `efforts.READINGS_BY_WORD`.
     """
     level, check = LogLevel(), measured(log, body, effort)
     finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
@@ -92,18 +86,18 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     # Windows; with too much noise in the longest ones nothing can be judged.
     windows = choose_windows(log, body)
     check = first_look(windows)
-    if check.noise > NOISY:
+    if check.noise > MAX_NOISE:
         return check
     # What the efforts mean. All 0 with large residuals: something drove the robot unrecorded.
     best = BestReading.of(windows, effort)
-    if not log.effort.any() and best.taken.left > MISTAKEN:
-        return replace(check, share=best.taken.left, unmeasured=True)
+    if not log.effort.any() and best.taken.share > MISTAKEN_COLUMNS:
+        return replace(check, share=best.taken.share, unmeasured=True)
     # Noise of the efforts counts as noise of the positions that it causes [rad or m].
     problem = best.problem
     effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
-    if (effort_noise > AUDIBLE * windows.noise).any():
-        steps = rounded(log, problem.efforts(factors_in(best.fit.sizes))[..., 0])
-        windows = windows.rescaled(effort_noise, steps)
+    if (effort_noise > EFFORT_NOISE_RATIO * windows.noise).any():
+        is_rounding = rounded(log, problem.efforts(factors_in(best.fit.sizes)))
+        windows = windows.rescaled(effort_noise, is_rounding)
         problem = LogProblem.of(windows, best.dry, problem.reading)
     # Causes, without those that the user expects.
     answer = explained(windows, problem, best.dry)
@@ -121,12 +115,12 @@ def first_look(windows: Windows) -> LogCheck:
     log, body = windows.log, windows.body
     worst = first_largest(windows.share)
     return LogCheck(
-        windows.size,
-        log.period,
-        float(windows.share[worst]),
-        (log.joints[worst], float(windows.noise[worst])),
-        log.columns,
-        log.notes,
+        window=windows.size,
+        period=log.period,
+        noise=float(windows.share[worst]),
+        noisiest=(log.joints[worst], float(windows.noise[worst])),
+        columns=log.columns,
+        notes=log.notes,
         motion=Identified.of(
             body.tree, body.joints, body.gravity, [*windows.nodes], friction=log.base is None
         ),
@@ -189,8 +183,9 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     """
     search = Search(problem)
     if problem.reading.gravity and problem.searches(search.plain):
-        both = [(each, Search(each)) for each in (problem.by_file(), problem)]
-        lowest = {tried: min(map(score, tried.single[:1]), default=np.inf) for _, tried in both}
+        # Of both, the one whose best single cause has the lower score.
+        both = [(candidate, Search(candidate)) for candidate in (problem.by_file(), problem)]
+        lowest = {found: min(map(score, found.single[:1]), default=np.inf) for _, found in both}
         problem, search = ranked(both, lambda pair: lowest[pair[1]])[0]
     answer = Answer(problem, *explain(search))
     named = answer.explanation
@@ -198,7 +193,7 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
-        if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
+        if named.causes or fitted(freed).unit < DRY_FRICTION_RATIO * answer.plain.unit:
             answer = Answer(freed, *explain(Search(freed)))
     return answer
 
@@ -210,13 +205,13 @@ def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explana
     """
     explanation, fit = answer.explanation, answer.fit
     efforts = replace(efforts, factors=factors_of(fit))
-    if efforts.following:
-        efforts = replace(efforts, times=float(np.sqrt(efforts.cost / fit.cost)))
-    stated = OWN.get(effort, ())
-    if also := [cause for cause in explanation.causes if cause.quantity in stated]:
-        others = tuple(cause for cause in explanation.causes if cause not in also)
+    if efforts.next_name:
+        efforts = replace(efforts, next_ratio=float(np.sqrt(efforts.next_cost / fit.cost)))
+    stated = EXPECTED.get(effort, ())
+    if implied := [cause for cause in explanation.causes if cause.quantity in stated]:
+        others = tuple(cause for cause in explanation.causes if cause not in implied)
         explanation = replace(explanation, causes=others, instead=()) if others else Explanation()
-        efforts = replace(efforts, also=also)
+        efforts = replace(efforts, implied=implied)
     return explanation, efforts
 
 
@@ -234,16 +229,12 @@ def delay_of(problem: LogProblem) -> float:
 def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
     """Return a check with the residuals that the named causes leave, and their part beyond noise.
 
-    All are rms values (n,) as shares of the effect of the efforts. Independent errors add in their
-    squares, so residuals beyond noise are sqrt(residuals^2 - NOISE_RATIO noise^2).
+    All are rms values (n,) as shares of the effect of the efforts.
     """
     problem, _, plain, fit = answer
     windows, remaining = problem.windows, problem.share(fit.residuals)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
-    beyond, beyond_positions = (
-        np.sqrt(np.maximum(remaining**2 - NOISE_RATIO * share**2, 0.0))
-        for share in (noise, windows.share)
-    )
+    beyond = residuals_beyond(remaining, noise)
     worst = first_largest(beyond)
     return replace(
         check,
@@ -252,12 +243,20 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
         left=float(remaining.max()),
         beyond=float(beyond.max()),
         worst=windows.log.joints[worst],
-        beyond_positions=float(beyond_positions.max()),
+        beyond_positions=float(residuals_beyond(remaining, windows.share).max()),
         noise_share=float(noise.max()),
         scheme=scheme_of(fit),
         judged=int(problem.kept.sum()),
         windows=len(problem.kept),
     )
+
+
+def residuals_beyond(residuals: Array, noise: Array) -> Array:
+    """Return the part of rms residuals (n,) that exceeds noise (n,).
+
+    Independent errors add in their squares.
+    """
+    return np.asarray(np.sqrt(np.maximum(residuals**2 - NOISE_RATIO * noise**2, 0.0)))
 
 
 def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
@@ -267,7 +266,7 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     # Cumulated squares; from each window on, the end by which half of their sum is reached.
     sums = np.r_[0.0, (residuals[..., joint] ** 2).sum(axis=1).cumsum()]
     ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(residuals))
-    reached = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - ALMOST)
+    reached = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - SUM_ROUND_OFF)
     lengths = np.where(reached, ends - np.arange(len(residuals)), len(residuals))
     first = int(np.argmin(lengths))
     # The times of the windows that the fit has kept.
@@ -283,7 +282,7 @@ def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
     The noise is drawn at random with the size and kind of the recorded efforts'.
     """
     windows, rng = problem.windows, np.random.default_rng(0)
-    effort = problem.efforts(factors_in(sizes))[..., 0]
+    effort = problem.efforts(factors_in(sizes))
     noise = drawn_like(windows.log, effort, rng)
     return problem.share(windows.by_held_efforts(0, noise[..., None])[problem.kept])
 
@@ -295,12 +294,9 @@ def factors_in(sizes: Sizes) -> Sizes:
 
 def scheme_of(fit: Fit) -> str:
     """Return the integration scheme that a fit shows, or "" if it shows none of SCHEMES clearly."""
-    delay_q, delay_qd, *_ = fit.problem.nuisance
-    if max(fit.half_width(delay_q), fit.half_width(delay_qd)) > NEAR:
+    if max(fit.half_width(LATE_Q), fit.half_width(LATE_QD)) > SCHEME_DISTANCE:
         return ""
-    fitted_at = fit.sizes[delay_q], fit.sizes[delay_qd]
-    distance = {
-        name: max(abs(fitted_at[0] - a), abs(fitted_at[1] - b)) for name, (a, b) in SCHEMES.items()
-    }
+    late_q, late_qd = fit.sizes[LATE_Q], fit.sizes[LATE_QD]
+    distance = {name: max(abs(late_q - a), abs(late_qd - b)) for name, (a, b) in SCHEMES.items()}
     name = min(distance, key=distance.__getitem__)
-    return name if distance[name] < NEAR else ""
+    return name if distance[name] < SCHEME_DISTANCE else ""

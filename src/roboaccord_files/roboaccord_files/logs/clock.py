@@ -5,7 +5,7 @@ from the size of such numbers. The first time is subtracted before the numbers b
 that no digits are lost. A file may hold several runs: time jumps back where a new one begins, which
 must be told from messages that merely arrive late.
 
-WINDOW, SHARE, LASTING and MOST may be tuned.
+MAX_LATE_TIME, MAX_LATE_SHARE, RUN_ROWS and MAX_RUNS may be tuned.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from roboaccord_files.logs.columns import FACTORS, Column, unit_of
 EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}
 # s, and share of the log's duration; a row may be late by the smaller. ROS queues 10 messages by
 # default, 1 s at 10 Hz; a new run jumps back by its whole duration, 4 times the share.
-WINDOW, SHARE = 1.0, 0.25
+MAX_LATE_TIME, MAX_LATE_SHARE = 1.0, 0.25
 # Rows; a new run begins where so many in a row are earlier than that (the same 10 messages).
-LASTING = 10
-MOST = 1000  # runs; a file with more is refused; each takes a pass through the rest of the file
+RUN_ROWS = 10
+MAX_RUNS = 1000  # runs; a file with more is refused; each takes a pass through the rest of the file
 # s; floats whose last digit is smaller are exact enough as they are. Stamps of ROS are in ns.
-COARSE = 1e-9
+COARSE_DIGIT = 1e-9
 # Of the last digit of a float; largest deviation of stamps from those of an even clock. Rounding is
 # 0.5 of it, and the fitted line is off by half of that at most.
-EVEN = 0.75
+EVEN_ROUNDING = 0.75
 
 
 def seconds(values: NDArray[Any], column: Column) -> tuple[Array, str, float]:
@@ -56,27 +56,30 @@ def seconds(values: NDArray[Any], column: Column) -> tuple[Array, str, float]:
 def runs(time: Array) -> list[slice]:
     """Return the runs of a log: a new one begins where time jumps back, and stays back.
 
-    Rows that are late by less than WINDOW, or fewer than LASTING in a row, belong to the run around
-    them.
+    Rows that are late by less than MAX_LATE_TIME, or fewer than RUN_ROWS in a row, belong to
+    the run around them.
 
     Args:
         time: (k,) [s], finite, in the order of the file.
 
     Raises:
-        AccordError: if there are more than MOST runs.
+        AccordError: if there are more than MAX_RUNS runs.
     """
-    window, slices, start = min(WINDOW, SHARE * np.ptp(time)), list[slice](), 0
+    window = min(MAX_LATE_TIME, MAX_LATE_SHARE * np.ptp(time))
+    slices = list[slice]()
+    start = 0
     while start < len(time):
-        # The run ends before the first row from which on LASTING rows are all before the latest
-        # time so far.
+        # The run ends before the first row from which on RUN_ROWS rows are all before the
+        # latest time so far.
         latest = np.maximum.accumulate(time[start:])
         late = np.flatnonzero(time[start + 1 :] < latest[:-1] - window) + 1
-        late = late[late <= len(latest) - LASTING]
-        ends = (i for i in late if (time[start + i :][:LASTING] < latest[i - 1] - window).all())
+        late = late[late <= len(latest) - RUN_ROWS]
+        ends = (i for i in late if (time[start + i :][:RUN_ROWS] < latest[i - 1] - window).all())
         end = int(next(ends, len(latest)))
-        slices, start = [*slices, slice(start, start + end)], start + end
-        if len(slices) > MOST:
-            raise AccordError(f"time jumps back more than {MOST} times")
+        slices.append(slice(start, start + end))
+        start += end
+        if len(slices) > MAX_RUNS:
+            raise AccordError(f"time jumps back more than {MAX_RUNS} times")
     return slices
 
 
@@ -116,8 +119,8 @@ def evened(time: Array, rounding: float) -> Array:
         time: increasing (k,) [s].
         rounding: last digit of the floats that were recorded [s].
     """
-    if len(time) < 3 or rounding < COARSE:
+    if len(time) < 3 or rounding < COARSE_DIGIT:
         return time
     count = np.round((time - time[0]) / np.median(np.diff(time)))
     even = np.polynomial.Polynomial.fit(count, time, 1)(count)
-    return np.asarray(even if np.abs(even - time).max() <= EVEN * rounding else time)
+    return np.asarray(even if np.abs(even - time).max() <= EVEN_ROUNDING * rounding else time)

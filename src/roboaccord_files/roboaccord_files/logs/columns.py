@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from roboaccord.contract.errors import AccordError
 
+# Words by which a kind of column is recognised; the first kind with a word in the name counts.
 WORDS = {
     "qd": "qd dq qvel vel velocity velocities rate rates omega qdot speed thetadot dtheta",
     "effort": "effort efforts tau torque torques ctrl u force forces motor trq qfrc actuator "
@@ -26,18 +27,17 @@ WORDS = {
     "q": "q qpos pos position positions angle angles theta phi",
     "time": "time t timestamp stamp sec secs seconds receipt",
 }
-"""Words by which a kind of column is recognised; the first kind with a word in the name counts."""
+# Words of columns with commanded values, which are used for efforts that were not measured.
 COMMANDED = {*"ref reference des desired cmd command commands target setpoint goal error".split()}
-"""Words of columns with commanded values, which are used for efforts that were not measured."""
+# Units, with their factors to SI.
 FACTORS = {
     "deg": np.pi / 180, "degree": np.pi / 180, "degrees": np.pi / 180, "rev": 2 * np.pi,
     "mm": 1e-3, "cm": 1e-2, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "rpm": np.pi / 30, "mnm": 1e-3,
     "deg/s": np.pi / 180, "mm/s": 1e-3, "°": np.pi / 180, "°/s": np.pi / 180,
     "rad": 1.0, "rad/s": 1.0, "m": 1.0, "m/s": 1.0, "s": 1.0, "nm": 1.0, "n": 1.0,
 }  # fmt: skip
-"""Units, with their factors to SI."""
+# Units of drives, whose numbers are no efforts until they are scaled.
 RAW = ("a", "ma", "counts", "count", "raw", "ticks", "lsb", "%")
-"""Units of drives, whose numbers are no efforts until they are scaled."""
 UNITS = (*FACTORS, *RAW)
 ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts", "ma")  # of a name, behind _
 UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")  # a unit in brackets at the end of a name
@@ -115,14 +115,15 @@ def _is_commanded(name: str) -> bool:
 
 def words_of(name: str) -> list[str]:
     """Return the words of a name without its unit; camelCase gives the whole and its parts."""
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", bare := UNIT.sub("", name))
+    bare = UNIT.sub("", name)
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", bare)  # at the humps of camelCase
     return re.findall(r"[a-z]+", f"{bare} {split}".lower())
 
 
 def joint_of(name: str, joints: Sequence[str], prefix: str = "") -> str:
     """Return the joint whose name, after a prefix, is in that of a column; "" if there is none."""
     bare = UNIT.sub("", name)
-    return max((j for j in joints if _holds(bare, prefix + j)), key=len, default="")
+    return max((j for j in joints if _contains_joint(bare, prefix + j)), key=len, default="")
 
 
 def kind_of(name: str, joint: str = "") -> str:
@@ -147,11 +148,10 @@ def base_columns(names: Iterable[str], joints: Sequence[str]) -> dict[str, Colum
     return by_key
 
 
-def _holds(text: str, joint: str) -> bool:
+def _contains_joint(text: str, joint: str) -> bool:
     """Return whether a text has the name of a joint, with no letter or digit next to it."""
-    return bool(
-        re.search(rf"(?<![A-Za-z0-9]){re.escape(joint)}(?![A-Za-z0-9])", text, re.IGNORECASE)
-    )
+    pattern = rf"(?<![A-Za-z0-9]){re.escape(joint)}(?![A-Za-z0-9])"
+    return bool(re.search(pattern, text, re.IGNORECASE))
 
 
 def _stated_column(key: str, text: str, names: Sequence[str], joints: Sequence[str]) -> Column:
@@ -164,6 +164,7 @@ def _stated_column(key: str, text: str, names: Sequence[str], joints: Sequence[s
     if key != "time" and (kind not in WORDS or joint not in joints):
         keys = ", ".join(["time", *(f"{kind}/{joints[0]}" for kind in ("q", "qd", "effort"))])
         raise AccordError(f"--map {key}: no such quantity; {keys}, ... of {', '.join(joints)}")
+    # Sign, factor before *, and name; unless the whole text is the name of a column.
     scaled = re.fullmatch(r"([-+]?)(?:(\d*\.?\d+(?:e[-+]?\d+)?)\*)?(.+)", text, re.IGNORECASE)
     sign, factor, name = scaled.groups() if scaled and text not in names else ("", None, text)
     scale = float(factor or 1.0) * (-1.0 if sign == "-" else 1.0)

@@ -103,9 +103,10 @@ def crosscheck_log(
         check_fixed(setup, str(robot), "a log can be checked without its pose")
     # The equations of the robot, with the joints of a floating base, where the log has one.
     parameters = setup.parameters
-    friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
+    damping = getattr(parameters, "damping", 1.0)
+    dry = getattr(parameters, "dry_friction", 1.0)
     tree = log.base.carrying(setup.tree) if log.base else setup.tree
-    body = LogBody.of(tree, log.joints, parameters.gravity, *friction)
+    body = LogBody.of(tree, log.joints, parameters.gravity, damping, dry)
     # The comparison; of a floating base only where contacts are known.
     log = where_known(log, body) if log.base else log
     report = check_log(log, body, effort or ("commanded" if log.commanded else ""))

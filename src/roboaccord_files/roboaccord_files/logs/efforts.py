@@ -9,7 +9,8 @@ whose factors could not come from a gear ratio that is a little wrong.
 A factor common to all efforts, and one common to all masses, inertias and frictions of the file,
 cannot be told apart: where factors of the efforts are fitted, the file is taken to be right.
 
-A reading may be added to READINGS. GROSS, CLEAR, MOST and NEAR_ONE may be tuned.
+A reading may be added to READINGS. LARGE_RESIDUALS, CLEAR, MAX_LEFT and GEAR_ERRORS may
+be tuned.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from roboaccord_files.logs.body import LogBody
 # effect that the efforts have on the positions within a window of samples (windows.py).
 # Share; torque at the joint stays if its residuals are smaller than this. A gear that is 10 % off
 # leaves no more, and is an error.
-GROSS = 0.1
+LARGE_RESIDUALS = 0.1
 # Ratio; its residuals must be at least this many times those of the other reading: a ninth of the
 # squares, about what one cause may leave (the core has UNEXPLAINED = 0.1).
 CLEAR = 3.0
-MOST = 0.5  # share; the residuals of the other reading must be smaller than this
+MAX_LEFT = 0.5  # share; the residuals of the other reading must be smaller than this
 # Ratios; a factor between these may be the error of a gear, and no current. No gear is 60 % off,
 # and 0.6 is 1 / 1.6 rounded.
-NEAR_ONE = 0.6, 1.6
+GEAR_ERRORS = 0.6, 1.6
 # Prior of a factor: positive, else free (1e9 is far beyond any N m/A). A factor of the other sign
 # is another error (tried.py).
-ANY = Prior(1.0, 1e9, 0.0, np.inf)
+FREE_FACTOR = Prior(1.0, 1e9, 0.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Reading:
 
     def factors(self, joints: Sequence[str]) -> Mapping[Hypothesis, Prior]:
         """Return the factors of efforts that are fitted together with any cause, one a joint."""
-        return {Hypothesis(FACTOR, joint): ANY for joint in joints} if self.scaled else {}
+        return {Hypothesis(FACTOR, joint): FREE_FACTOR for joint in joints} if self.scaled else {}
 
 
 TORQUE = Reading("torque at the joint")
@@ -81,7 +82,8 @@ MOTOR_SIDE = Reading("motor current or torque at the motor", scaled=True)
 COMPENSATED = Reading("torque less gravity", gravity=True)
 BOTH = Reading("torque less gravity and friction", gravity=True, friction=True)
 READINGS = (TORQUE, MOTOR_SIDE, COMPENSATED, BOTH)
-STATED: Mapping[str, tuple[Reading, ...]] = {
+# Readings that remain possible for each word of `--effort`; "" where the user states nothing.
+READINGS_BY_WORD: Mapping[str, tuple[Reading, ...]] = {
     "": READINGS,
     "torque": (TORQUE,),
     "current": (MOTOR_SIDE,),
@@ -90,9 +92,8 @@ STATED: Mapping[str, tuple[Reading, ...]] = {
     "commanded": (TORQUE,),
     "filtered": (TORQUE,),
 }
-"""Readings that remain possible for each word of `--effort`; "" where the user states nothing."""
-OWN = {"commanded": ("delay", MOTOR, LIMIT), "filtered": ("delay", FILTER)}
-"""Quantities that are expected, and so no errors, for a word of `--effort`."""
+# Quantities that are expected, and so no errors, for a word of `--effort`.
+EXPECTED = {"commanded": ("delay", MOTOR, LIMIT), "filtered": ("delay", FILTER)}
 
 
 @dataclass(frozen=True)
@@ -101,41 +102,42 @@ class Taken:
 
     Args:
         name: of the reading.
-        left: rms residuals as a share of the effect of the efforts, of the joint where it is
+        share: rms residuals as a share of the effect of the efforts, of the joint where it is
             largest.
-        following: name of the reading that fits next best; "" if there is none.
-        cost: sum of the squared residuals that this next reading leaves.
+        next_name: name of the reading that fits next best; "" if there is none.
+        next_cost: sum of the squared residuals that this next reading leaves.
         factors: fitted factors of the joints, for a reading with unknown factors.
         stated: whether the user stated the reading by `--effort`.
-        also: delay, filter and the like that the user's statement implies, with fitted sizes.
-        times: rms residuals of the next reading over those of this one with its causes.
+        implied: delay, filter and the like that the user's statement implies, with fitted sizes.
+        next_ratio: rms residuals of the next reading over those of this one with its causes.
     """
 
     name: str
-    left: float
-    following: str = ""
-    cost: float = np.nan
+    share: float
+    next_name: str = ""
+    next_cost: float = np.nan
     factors: Sequence[Cause] = ()
     stated: bool = False
-    also: Sequence[Cause] = ()
-    times: float = np.nan
+    implied: Sequence[Cause] = ()
+    next_ratio: float = np.nan
 
     def document(self) -> dict[str, Json]:
         """Return what `--json` prints of the efforts."""
         factors = {cause.where: cause.size for cause in self.factors}
-        return {"name": self.name, "next": self.following, "times": self.times, "factors": factors}
+        following: dict[str, Json] = {"next": self.next_name, "times": self.next_ratio}
+        return {"name": self.name, **following, "factors": factors}
 
 
 def readings(stated: str) -> tuple[Reading, ...]:
     """Return the readings that a word of `--effort` leaves possible.
 
     Raises:
-        AccordError: if the word is not one of STATED.
+        AccordError: if the word is not one of READINGS_BY_WORD.
     """
-    if stated not in STATED:
-        words = ", ".join(filter(None, STATED))
+    if stated not in READINGS_BY_WORD:
+        words = ", ".join(filter(None, READINGS_BY_WORD))
         raise AccordError(f"--effort is one of {words}, or a FILE.yaml, not {stated!r}")
-    return STATED[stated]
+    return READINGS_BY_WORD[stated]
 
 
 def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -> Reading:
@@ -149,25 +151,25 @@ def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -
         shares: rms residuals of each fit as a share of the effect of the efforts, of the joints
             that move.
     """
-    plain, *_ = fits
+    usual, *_ = fits
     middle = {reading: float(np.median(share)) for reading, share in shares.items()}
     best = min(fits, key=middle.__getitem__)
-    if plain != TORQUE:  # the user stated what the efforts are
+    if usual != TORQUE:  # the user stated what the efforts are
         return best
     # Torque at the joint stays unless its residuals are large, and far larger than the best ones.
-    clear = middle[plain] > CLEAR * middle[best] or fits[plain].cost > CLEAR**2 * fits[best].cost
-    if shares[plain].max() < GROSS or not clear:
-        return plain
+    clear = middle[usual] > CLEAR * middle[best] or fits[usual].cost > CLEAR**2 * fits[best].cost
+    if shares[usual].max() < LARGE_RESIDUALS or not clear:
+        return usual
     # Most factors of the other reading must be well determined, and far from 1.
-    low, high = NEAR_ONE
+    low, high = GEAR_ERRORS
     fit, factors = fits[best], [one for one in fits[best].sizes if one.quantity == FACTOR]
     far_from_one = [
         fit.sizes[factor] > SIGNIFICANT_SIZE * fit.deviations.get(factor, np.inf)
         and not low < fit.sizes[factor] < high
         for factor in factors
     ]
-    convincing = middle[best] < MOST and (not factors or sum(far_from_one) > len(factors) / 2)
-    return best if convincing else plain
+    convincing = middle[best] < MAX_LEFT and (not factors or sum(far_from_one) > len(factors) / 2)
+    return best if convincing else usual
 
 
 def taken(
@@ -182,7 +184,7 @@ def taken(
     if not others:
         return chosen
     following = min(others, key=lambda candidate: fits[candidate].cost)
-    return replace(chosen, following=following.name, cost=fits[following].cost)
+    return replace(chosen, next_name=following.name, next_cost=fits[following].cost)
 
 
 def factors_of(fit: Fit) -> list[Cause]:

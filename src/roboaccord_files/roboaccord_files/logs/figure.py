@@ -16,7 +16,7 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.result import LogCheck
 from roboaccord_files.logs.smooth import Smooth
 
-ROW = 1.6  # inches; height of a joint's row; two axes' labels of 10 points fit
+ROW_HEIGHT = 1.6  # inches; height of a joint's row; two axes' labels of 10 points fit
 
 
 def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
@@ -30,19 +30,18 @@ def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
     """
     scaled = check.taken.factors if check.taken else ()
     factors = {cause.where: cause.size or 1.0 for cause in scaled}
-    smooth, n = Smooth.of(log), len(log.joints)
+    n = len(log.joints)
     # Positions, rates and accelerations of each stretch without a gap, and the efforts they need.
-    motions = [[spline(log.time[stretch], order) for order in range(3)] for stretch, spline in
-               zip(log.segments, smooth.splines)]  # fmt: skip
-    predicted = [body.efforts(q, qd, qdd) + body.friction(qd) for q, qd, qdd in motions]
-    with picture(path, (9.0, 1.0 + ROW * n), nrows=n, sharex=True, squeeze=False) as rows:
+    predicted = []
+    for stretch, spline in zip(log.segments, Smooth.of(log).splines):
+        q, qd, qdd = (spline(log.time[stretch], order) for order in range(3))
+        predicted.append(body.efforts(q, qd, qdd) + body.friction(qd))
+    with picture(path, (9.0, 1.0 + ROW_HEIGHT * n), nrows=n, sharex=True, squeeze=False) as rows:
         for i, (axes, joint) in enumerate(zip(rows[:, 0], log.joints)):
             recorded = log.effort[:, i] * factors.get(joint, 1.0)
             axes.plot(log.time, recorded, color="C0", linewidth=1.0, label="recorded")
             for stretch, effort in zip(log.segments, predicted):
-                axes.plot(
-                    log.time[stretch], effort[:, i], "C3--", linewidth=1.0, label="by the file"
-                )
+                axes.plot(log.time[stretch], effort[:, i], "C3--", linewidth=1, label="by the file")
             # Percentiles, so that peaks of the prediction at impacts do not set the scale.
             low, high = np.percentile(recorded, [0.5, 99.5])
             margin = 0.5 * (high - low) + 1e-9

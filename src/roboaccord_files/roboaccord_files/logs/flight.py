@@ -8,8 +8,8 @@ does not record them. They are known in two cases only:
 - swing: the origin of the root link stays in place while the link turns, as if hung on a pivot. The
   three forces of the pivot are left unknown, and the other three equations of the base hold.
 
-Only these parts are judged. ASIDE decides what a flight is, STAYS and TURNS what a swing is; all
-constants may be tuned.
+Only these parts are judged. FREE_FALL_ERROR decides what a flight is, PIVOT_MOTION and MIN_SWING
+what a swing is; all constants may be tuned.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from roboaccord_files.logs.log import SHORTEST_STRETCH, Log
 
 # Share of gravity; largest deviation of the centre of mass's acceleration from free fall in a
 # flight. Most contacts cause more; a link that is 5 % heavier than in the file seems to cause less.
-ASIDE = 0.1
+FREE_FALL_ERROR = 0.1
 # s; half width of the second difference that gives this acceleration. Noise d of the position gives
-# sqrt(6) d / SPAN^2, which is ASIDE at 0.04 mm; a longer one blurs take-off and landing.
-SPAN = 0.01
+# sqrt(6) d / HALF_WIDTH^2, which is FREE_FALL_ERROR at 0.04 mm; a longer one blurs take-off and
+# landing.
+HALF_WIDTH = 0.01
 # Samples; that half width in a log with long periods: at 100 Hz 40 ms, as long as a short contact.
 FEWEST_STEPS = 4
-# m; largest motion of a pivot within 2 SPAN. Noise and give of a grip are below, a base that slides
-# is above within 0.02 s at 0.05 m/s.
-STAYS = 1e-3
+# m; largest motion of a pivot within 2 HALF_WIDTH. Noise and give of a grip are below, a base that
+# slides is above within 0.02 s at 0.05 m/s.
+PIVOT_MOTION = 1e-3
 # rad; smallest range of an angle of the root link in a swing. Gravity then turns by 10 % in the
-# link's frame, as ASIDE.
-TURNS = 0.1
+# link's frame, as FREE_FALL_ERROR.
+MIN_SWING = 0.1
 # Samples; with fewer in all flights and swings the log is refused: two stretches of
 # SHORTEST_STRETCH.
 FEWEST_SAMPLES = 60
@@ -59,7 +60,7 @@ def where_known(log: Log, body: LogBody) -> Log:
         is_usable, start = np.abs(log.q[stretch, 4]) < STEEPEST, stretch.start
         # Swings: the origin stays, and the link turns about it.
         pivots = _runs(_is_pivoting(log, stretch) & is_usable, start)
-        pivots = [run for run in pivots if np.ptp(log.q[run, 3:6], axis=0).max() > TURNS]
+        pivots = [run for run in pivots if np.ptp(log.q[run, 3:6], axis=0).max() > MIN_SWING]
         for run in pivots:
             is_usable[run.start - start : run.stop - start] = False
         swings += pivots
@@ -92,7 +93,7 @@ def _is_pivoting(log: Log, stretch: slice) -> NDArray[np.bool_]:
     steps, position = _half_width(log), log.q[stretch, :3]
     padded = np.pad(position, ((steps, steps), (0, 0)), mode="edge")
     ranges = np.ptp(sliding_window_view(padded, 2 * steps + 1, axis=0), axis=2).max(axis=1)
-    return _holds_around(ranges < STAYS, steps)
+    return _holds_around(ranges < PIVOT_MOTION, steps)
 
 
 def _holds_around(mask: NDArray[np.bool_], steps: int) -> NDArray[np.bool_]:
@@ -103,7 +104,7 @@ def _holds_around(mask: NDArray[np.bool_], steps: int) -> NDArray[np.bool_]:
 
 def _half_width(log: Log) -> int:
     """Return the half width of second differences, in samples."""
-    return max(FEWEST_STEPS, round(SPAN / log.period))
+    return max(FEWEST_STEPS, round(HALF_WIDTH / log.period))
 
 
 def _is_falling(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
@@ -116,10 +117,8 @@ def _is_falling(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
     q, time = log.q[stretch], log.time[stretch, None]
     motions = link_motions(body.tree, body.joints, body.gravity, q, 0.0 * q, 0.0 * q)
     masses = np.array([link.mass for link in body.tree.links])
-    centres = [
-        motions[link.name].origin + motions[link.name].turn @ link.centre
-        for link in body.tree.links
-    ]
+    frames = [(motions[link.name], link.centre) for link in body.tree.links]
+    centres = [frame.origin + frame.rotation @ offset for frame, offset in frames]
     centre = np.tensordot(masses / masses.sum(), np.array(centres), 1)
     s = _half_width(log)
     if len(time) < 2 * s + 1:
@@ -127,5 +126,5 @@ def _is_falling(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
     velocity = (centre[s:] - centre[:-s]) / (time[s:] - time[:-s])
     acceleration = 2.0 * (velocity[s:] - velocity[:-s]) / (time[2 * s :] - time[: -2 * s])
     deviation = np.linalg.norm(acceleration - body.gravity, axis=1)
-    is_free = deviation < ASIDE * np.linalg.norm(body.gravity)
+    is_free = deviation < FREE_FALL_ERROR * np.linalg.norm(body.gravity)
     return _holds_around(np.pad(is_free, s, mode="edge"), s)

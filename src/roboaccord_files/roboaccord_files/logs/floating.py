@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
 
-PLACE, TURN = ("base/x", "base/y", "base/z"), ("base/qx", "base/qy", "base/qz", "base/qw")
+POSITION, QUATERNION = ("base/x", "base/y", "base/z"), ("base/qx", "base/qy", "base/qz", "base/qw")
 # m, and change of a quaternion's component; a base that moves less is fixed. Poses of a fixed base
 # scatter by mm; a robot that moves does so by its own size.
 MOVES = 0.01
@@ -38,13 +38,13 @@ def continuous(pose: Mapping[str, Array]) -> dict[str, Array]:
     one before.
     """
     aligned = dict(pose)
-    if not {*TURN} <= {*pose}:
+    if not {*QUATERNION} <= {*pose}:
         return aligned
-    rows = np.array([pose[component] for component in TURN])
+    rows = np.array([pose[component] for component in QUATERNION])
     recorded = np.flatnonzero(np.isfinite(rows).all(axis=0))
     signs = np.sign((rows[:, recorded[1:]] * rows[:, recorded[:-1]]).sum(axis=0))
     rows[:, recorded[1:]] *= np.cumprod(np.where(signs, signs, 1.0))
-    return aligned | dict(zip(TURN, rows))
+    return aligned | dict(zip(QUATERNION, rows))
 
 
 @dataclass(frozen=True)
@@ -70,22 +70,22 @@ class FloatingBase:
             AccordError: if the base moves, and its pose was not recorded completely.
         """
         # How far the base moves and turns, by what was recorded.
-        position = np.array([columns[name] for name in PLACE if name in columns])
+        position = np.array([columns[name] for name in POSITION if name in columns])
         distance = 0.0
         if len(position):
-            known = position[:, np.isfinite(position).all(axis=0)]
-            distance = np.linalg.norm(known - known[:, :1], axis=0).max(initial=0.0)
-        components = [np.abs(columns[name]) for name in TURN if name in columns]
+            recorded = position[:, np.isfinite(position).all(axis=0)]
+            distance = np.linalg.norm(recorded - recorded[:, :1], axis=0).max(initial=0.0)
+        components = [np.abs(columns[name]) for name in QUATERNION if name in columns]
         turned = max((float(np.nanmax(x) - np.nanmin(x)) for x in components), default=0.0)
         if distance <= MOVES and turned <= MOVES:
             return None, np.zeros((len(next(iter(columns.values()))), 0))
-        if lacking := [name for name in (*PLACE, *TURN) if name not in columns]:
+        if lacking := [name for name in (*POSITION, *QUATERNION) if name not in columns]:
             moves = f"the base moves {distance:.3g} m" if distance > MOVES else "the base turns"
             raise AccordError(f"{moves}, and {', '.join(lacking)} are not recorded")
         from scipy.spatial.transform import Rotation
 
         # Angles of the hinges, relative to the first rotation, in the best order of axes.
-        quaternion = np.array([columns[name] for name in TURN]).T
+        quaternion = np.array([columns[name] for name in QUATERNION]).T
         recorded = np.linalg.norm(quaternion, axis=1) > 0.0
         turns = Rotation.from_quat(quaternion[recorded])
         angles = {order: (turns[0].inv() * turns).as_euler(order) for order in ORDERS}

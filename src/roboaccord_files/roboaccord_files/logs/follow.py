@@ -58,6 +58,7 @@ class Follow(Posture):
         self._motion = CubicHermiteSpline(times, positions, velocities)
 
     def goal(self, time: float) -> tuple[Array, Array]:
+        """Return positions and velocities (n,) at a time [s]; at rest before and after the file."""
         first, last = self._motion.x[[0, -1]]
         within = min(max(time, first), last)
         return self._motion(within), self._motion(within, 1) * (first <= time < last)
@@ -69,13 +70,13 @@ def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:
     Raises:
         AccordError: if the file cannot be read, or its times do not increase.
     """
-    broken = f"trajectory {path}"
+    prefix = f"trajectory {path}"  # of messages
     text = read_bytes(path, LARGEST).decode("utf-8-sig", "replace")
     qd: Array | None = None
     try:
         if path.suffix in (".yaml", ".yml"):
             data = parse_yaml(text)
-            names, points = [*map(str, data["joint_names"])], data["points"]
+            names, points = [str(name) for name in data["joint_names"]], data["points"]
             times = np.array([_seconds(point["time_from_start"]) for point in points])
             q = np.array([point["positions"] for point in points], dtype=float)
             if all(point.get("velocities") for point in points):
@@ -87,11 +88,11 @@ def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:
             times, q = rows[:, 0], rows[:, 1:]
     except (LookupError, TypeError, ValueError, YAMLError, csv.Error) as error:
         reason = str(error).partition("\n")[0]
-        raise AccordError(f"{broken} is neither a JointTrajectory nor a table: {reason}") from None
+        raise AccordError(f"{prefix} is neither a JointTrajectory nor a table: {reason}") from None
     if q.shape != (len(times), len(names)) or (qd is not None and qd.shape != q.shape):
-        raise AccordError(f"{broken}: {q.shape[-1]} columns for {len(names)} joints")
+        raise AccordError(f"{prefix}: {q.shape[-1]} columns for {len(names)} joints")
     if len(times) < 2 or not (np.diff(times) > 0.0).all() or not np.isfinite(q).all():
-        raise AccordError(f"{broken}: two points at least, whose times rise, and finite numbers")
+        raise AccordError(f"{prefix}: two points at least, whose times rise, and finite numbers")
     if qd is None:  # Catmull and Rom's, at rest at both ends
         qd = np.zeros_like(q)
         qd[1:-1] = (q[2:] - q[:-2]) / (times[2:] - times[:-2])[:, None]

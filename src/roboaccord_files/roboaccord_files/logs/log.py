@@ -5,13 +5,13 @@ run of it (clock.py), merges rows into samples (merge.py), checks units (units.p
 samples into stretches: parts without a gap in time. Whatever is assumed or left out becomes a note
 for the user.
 
-The constants may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, GAP where a
-log is cut, EVEN what is noted.
+The constants may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, MAX_GAP
+    where a log is cut, UNEVEN_PERIOD what is noted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,25 +20,27 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from roboaccord_files.logs import columns as names
+from roboaccord_files.logs import columns as column_names
 from roboaccord_files.logs.clock import chosen_run, evened, seconds
 from roboaccord_files.logs.columns import FACTORS, RAW, Column, unit_of, words_of
 from roboaccord_files.logs.floating import FloatingBase, continuous
 from roboaccord_files.logs.merge import merged
-from roboaccord_files.logs.printed import WRITTEN, cure_of, note_of_unused, printed
+from roboaccord_files.logs.printed import PRINTED_UNITS, hint_on_efforts, note_of_unused, printed
 from roboaccord_files.logs.table import Table
 from roboaccord_files.logs.tables import read_table
 from roboaccord_files.logs.units import check_units, rate_notes
 
-CURRENT = {"current", "currents"}  # words of a column whose efforts are in A unless it has a unit
-MILLI = 1e-3  # A in a mA
-MOTORS = ("current", "motor")  # words of `--effort` with which efforts in A or counts are accepted
+# Words of a column whose efforts are in A, unless it has a unit.
+CURRENT_WORDS = {"current", "currents"}
+MILLI = 1e-3  # A in a mA; factors of the user are by A
+# Words of `--effort` with which efforts in A or counts are accepted.
+MOTOR_WORDS = ("current", "motor")
 # Periods; a longer time between samples cuts the log. One lost sample makes 2, and jitter up to
 # 0.5.
-GAP = 2.5
+MAX_GAP = 2.5
 # Of the period; a period that differs by more is counted as uneven. Below it a step's effect, the
 # square of its length, is 4 % off at most.
-EVEN = 0.02
+UNEVEN_PERIOD = 0.02
 FEWEST_SAMPLES = 100  # samples of all stretches together: 14 windows of the shortest length
 # Samples; shorter stretches are left out: 30 are four windows, and four spans of the differences of
 # noise.py.
@@ -79,7 +81,7 @@ class Log:
         segments: stretches without gaps, as slices of the samples.
         columns: by key such as `q/elbow`, the column that was taken for it, as it is printed.
         notes: remarks on what was read, for the user.
-        measured: unit of each joint's efforts as written, such as Nm, A or counts; "" if unknown.
+        effort_units: by joint, as written, such as Nm, A or counts; "" if unknown.
         passive: joints whose efforts are 0 or absent.
         qd: recorded rates (k, n), SI, NaN where there are none; None if no joint has any.
         base: joints that stand for a moving base; None if it is fixed.
@@ -95,7 +97,7 @@ class Log:
     segments: Sequence[slice]
     columns: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    measured: Mapping[str, str] = field(default_factory=dict)
+    effort_units: Mapping[str, str] = field(default_factory=dict)
     passive: tuple[str, ...] = ()
     qd: Array | None = None
     base: FloatingBase | None = None
@@ -145,48 +147,49 @@ def _log_of(
     choice: Choice,
 ) -> Log:
     """Return a table as a log; arguments and what is raised are those of `read_log`."""
-    # Columns of one run, scaled to SI.
+    # Columns of one run, in SI, by key such as `q/elbow`; those of a base's pose as `base/x`.
     used = _used_columns(table, joints, given, choice)
-    time, unit, digit = seconds(table.columns[used["time"].name], used["time"])
-    used["time"] = used["time"]._replace(unit=unit)
-    rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
-    columns = {key: _scaled(table, column)[rows] for key, column in used.items() if key != "time"}
-    pose = names.base_columns(table.columns, joints)
-    columns |= continuous({key: _scaled(table, column)[rows] for key, column in pose.items()})
-    # Samples, with a moving base as joints; absent efforts are 0.
+    pose = column_names.base_columns(table.columns, joints)
+    time, time_unit, resolution = seconds(table.columns[used["time"].name], used["time"])
+    used["time"] = used["time"]._replace(unit=time_unit)
+    rows, run_notes = chosen_run(time, choice.run, FEWEST_SAMPLES)
+    columns = {
+        key: column.scale * FACTORS.get(column.unit, 1.0) * table.numbers(column.name)[rows]
+        for key, column in (used | pose).items()
+        if key != "time"
+    }
+    columns |= continuous({key: columns[key] for key in pose})
+    # Samples: a row for each stamp. Absent efforts are 0.
     samples = merged(time[rows], columns, [joint for joint in joints if joint in limits])
-    base, base_q = FloatingBase.of(samples.columns)
-    lacking = [joint for joint in joints if f"effort/{joint}" not in used]
     q, qd, effort = (samples.of(kind, joints) for kind in ("q", "qd", "effort"))
+    lacking = [joint for joint in joints if f"effort/{joint}" not in used]
     effort[:, [joint in lacking for joint in joints]] = 0.0
     passive = tuple(joint for joint, column in zip(joints, effort.T) if not column.any())
     if len(passive) == len(joints) and table.published and not choice.passive:
         zero = "the efforts are all zero: this publisher does not measure them"
-        raise AccordError(f"{zero}; {cure_of(table, joints)}")
-    # Stretches without gaps, with the base's joints first.
-    shown = {key: printed(key, column) for key, column in used.items()}
-    clock = evened(samples.time - samples.time[:1], digit)
-    no_rates = np.full(base_q.shape, np.nan)
+        raise AccordError(f"{zero}; {hint_on_efforts(table, joints)}")
+    # A moving base: six joints without efforts and rates, before the others.
+    base, base_q = FloatingBase.of(samples.columns)
+    q = np.column_stack([base_q, q])
+    effort = np.column_stack([np.zeros_like(base_q), effort])
+    qd = np.column_stack([np.full_like(base_q, np.nan), qd])
+    # Stretches without gaps.
+    clock = evened(samples.time - samples.time[:1], resolution)
     all_joints = (*base.joints, *joints) if base else joints
-    q, effort, qd = map(np.column_stack, ([base_q, q], [0.0 * base_q, effort], [no_rates, qd]))
-    log = replace(in_stretches(all_joints, clock, q, effort, shown, (), qd), base=base)
+    log = in_stretches(all_joints, clock, q, effort, qd)
     # Units, and notes on all that was assumed.
     angles = dict(zip(joints, log.q[:, -len(joints) :].T))
     rates = dict(zip(joints, log.qd[:, -len(joints) :].T)) if log.qd is not None else {}
     check_units(log.time, angles, used, limits)
-    notes = [*log.notes, *table.notes, *runs, *samples.notes]
+    notes = [*log.notes, *table.notes, *run_notes, *samples.notes]
     notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
-    used_columns = used | pose if base else used
-    notes += [*rate_notes(log.time, angles, rates), *note_of_unused(table, used_columns)]
+    notes += rate_notes(log.time, angles, rates)
+    notes += note_of_unused(table, used | pose if base else used)
     units = {joint: used.get(f"effort/{joint}", Column("")).unit for joint in joints}
-    written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
-    commanded = table.commanded
-    return replace(log, notes=notes, measured=written, passive=passive, commanded=commanded)
-
-
-def _scaled(table: Table, column: Column) -> Array:
-    """Return the numbers of a column in SI units (k,)."""
-    return column.scale * FACTORS.get(column.unit, 1.0) * table.numbers(column.name)
+    effort_units = {joint: PRINTED_UNITS.get(unit, unit) for joint, unit in units.items()}
+    shown = {key: printed(key, column) for key, column in used.items()}
+    log = replace(log, base=base, passive=passive, commanded=table.commanded)
+    return replace(log, columns=shown, notes=notes, effort_units=effort_units)
 
 
 def _used_columns(
@@ -198,69 +201,86 @@ def _used_columns(
         AccordError: if time, positions or efforts are missing, or efforts are in a unit such as A
             or counts, and nothing says how they become torques.
     """
+    by_key = column_names.assigned(_candidates(table), joints, given, choice.names)
+    required = ["time", *(f"q/{joint}" for joint in joints)]
+    among = ", ".join(filter(None, table.columns))
+    if missing := [key for key in required if key not in by_key]:
+        cure = f"--map {missing[0]}=COLUMN"
+        raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
+    if not (choice.passive or any(f"effort/{joint}" in by_key for joint in joints)):
+        raise AccordError(f"no efforts among {among}: {hint_on_efforts(table, joints)}")
+    for key, column in by_key.items():
+        by_key[key] = _with_unit(key, column, choice, "*" in given.get(key, ""))
+    return by_key
+
+
+def _candidates(table: Table) -> list[str]:
+    """Return the names of the columns that have numbers, that of the clock before the others."""
     numbers = {name: table.numbers(name) for name in table.columns if name}
     finite = {name: column[np.isfinite(column)] for name, column in numbers.items()}
-    finite = {name: values for name, values in finite.items() if values.size}
+    candidates = [name for name in finite if finite[name].size]
 
     def clock_rank(name: str) -> tuple[bool, int, bool]:
         """Order columns of times: not constant, in most rows, and a stamp."""
         values = finite[name]
         return bool(np.ptp(values) == 0.0), -len(values), "stamp" not in words_of(name)
 
-    clocks = sorted((n for n in finite if names.kind_of(n) == "time"), key=clock_rank)
-    candidates = [*dict.fromkeys([*clocks[:1], *finite])]
-    by_key = names.assigned(candidates, joints, given, choice.names)
-    required, among = ["time", *(f"q/{joint}" for joint in joints)], ", ".join(numbers)
-    if missing := [key for key in required if key not in by_key]:
-        cure = f"--map {missing[0]}=COLUMN"
-        raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
-    if not (choice.passive or any(f"effort/{joint}" in by_key for joint in joints)):
-        raise AccordError(f"no efforts among {among}: {cure_of(table, joints)}")
-    # The unit of each column, and its factor; raw units need one, or a word of `--effort`.
-    for key, column in by_key.items():
-        kind, _, joint = key.partition("/")
-        unit = column.unit or unit_of(column.name, joint)
-        if kind == "effort" and not unit and not CURRENT.isdisjoint(words_of(column.name)):
+    clocks = [name for name in candidates if column_names.kind_of(name) == "time"]
+    clocks.sort(key=clock_rank)
+    return [*dict.fromkeys([*clocks[:1], *candidates])]
+
+
+def _with_unit(key: str, column: Column, choice: Choice, has_factor: bool) -> Column:
+    """Return a column with its unit, and the factor by which its numbers are multiplied.
+
+    Args:
+        key: such as `effort/elbow`.
+        column: with the unit that the user states, if any.
+        choice: with factors of efforts; raw units need one, or a word of MOTOR_WORDS.
+        has_factor: whether the user states a factor for this column.
+
+    Raises:
+        AccordError: for a raw unit without a factor.
+    """
+    kind, _, joint = key.partition("/")
+    unit = column.unit or unit_of(column.name, joint)
+    scale, factor = column.scale, None
+    if kind == "effort":
+        factor = choice.factors.get(joint)
+        if not unit and not CURRENT_WORDS.isdisjoint(words_of(column.name)):
             unit = "a"
-        factor = choice.factors.get(joint) if kind == "effort" else None
-        is_scaled = "*" in given.get(key, "") or factor is not None
-        is_stated_raw = kind == "effort" and choice.effort in MOTORS
-        if unit in RAW and not (is_scaled or is_stated_raw):
-            hint = ", --effort current asks for the factor" if kind == "effort" else ""
-            cure = f"--map '{key}=FACTOR*{column.name}' scales it{hint}"
-            raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}: {cure}")
-        scale = column.scale * (factor or 1.0) * (MILLI if factor and unit == "ma" else 1.0)
-        by_key[key] = column._replace(unit="" if is_scaled and unit in RAW else unit, scale=scale)
-    return by_key
+    if factor is not None:
+        scale = scale * factor * (MILLI if unit == "ma" else 1.0)
+    if unit in RAW and (has_factor or factor is not None):
+        unit = ""
+    elif unit in RAW and not (kind == "effort" and choice.effort in MOTOR_WORDS):
+        hint = ", --effort current asks for the factor" if kind == "effort" else ""
+        cure = f"--map '{key}=FACTOR*{column.name}' scales it{hint}"
+        raise AccordError(f"{column.name} is in {PRINTED_UNITS.get(unit, unit)}: {cure}")
+    return column._replace(unit=unit, scale=scale)
 
 
 def in_stretches(
-    joints: tuple[str, ...],
-    time: Array,
-    q: Array,
-    effort: Array,
-    columns: Mapping[str, str],
-    notes: Iterable[str],
-    qd: Array | None = None,
+    joints: tuple[str, ...], time: Array, q: Array, effort: Array, qd: Array | None = None
 ) -> Log:
     """Return samples as a log, cut into stretches at gaps.
 
     Args:
-        joints, columns, notes: as the fields of `Log`.
+        joints: names of the n joints.
         time, q, effort, qd: samples in their order, which may have gaps and NaN: times (k,) [s],
             positions, efforts and rates (k, n), SI.
 
     Raises:
         AccordError: if there are too few samples.
     """
-    remarks = list(notes)
+    notes = list[str]()
     # Rows with a number in each column, later than all rows before.
     is_valid = np.asarray(np.isfinite(np.column_stack([time, q, effort])).all(axis=1))
     latest = np.maximum.accumulate(np.where(is_valid, time, -np.inf))
     is_valid[1:] &= time[1:] > latest[:-1]
     if not is_valid.all():
         why = "no number, or not later than the row before"
-        remarks.append(f"{(~is_valid).sum()} rows left out: {why}")
+        notes.append(f"{(~is_valid).sum()} rows left out: {why}")
     time, q, effort = time[is_valid], q[is_valid], effort[is_valid]
     qd = qd[is_valid] if qd is not None and np.isfinite(qd).any() else None
     if len(time) < FEWEST_SAMPLES:
@@ -268,18 +288,19 @@ def in_stretches(
     # Stretches between gaps.
     steps = np.diff(time)
     period = float(np.median(steps))
-    ends = [0, *(np.flatnonzero(steps > GAP * period) + 1).tolist(), len(time)]
+    ends = [0, *(np.flatnonzero(steps > MAX_GAP * period) + 1).tolist(), len(time)]
     stretches = [slice(i, k) for i, k in pairwise(ends) if k - i >= SHORTEST_STRETCH]
     count = sum(stretch.stop - stretch.start for stretch in stretches)
     if count < FEWEST_SAMPLES:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST_SAMPLES} are needed")
     span = f"from {time[0]:g} to {time[-1]:g} s"
-    remarks.append(f"{len(time)} samples every {1e3 * period:.4g} ms {span}")
+    notes.append(f"{len(time)} samples every {1e3 * period:.4g} ms {span}")
     if len(ends) > 2:
-        gaps = f"{len(ends) - 2} gaps longer than {GAP:g} periods"
-        remarks.append(f"{gaps}; {len(stretches)} stretches kept")
+        gaps = f"{len(ends) - 2} gaps longer than {MAX_GAP:g} periods"
+        notes.append(f"{gaps}; {len(stretches)} stretches kept")
     periods = np.concatenate([np.diff(time[stretch]) for stretch in stretches])
-    if (uneven := np.mean(np.abs(periods - period) > EVEN * period)) > 0.0:
+    uneven = np.mean(np.abs(periods - period) > UNEVEN_PERIOD * period)
+    if uneven > 0.0:
         share = f"{100 * uneven:.2g} % of the periods are uneven"
-        remarks.append(f"{share}: stamps as they are, no resampling")
-    return Log(joints, time, q, effort, period, stretches, columns, remarks, qd=qd)
+        notes.append(f"{share}: stamps as they are, no resampling")
+    return Log(joints, time, q, effort, period, stretches, notes=notes, qd=qd)

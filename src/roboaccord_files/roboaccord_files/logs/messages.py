@@ -43,16 +43,14 @@ def joint_state(topic: str, stamp: int, received: int, names: Sequence[str], par
     the suffix TRUE holds the true angle of a joint whose encoder has failed; it replaces the
     encoder's.
     """
-    complete = [(kind, part) for kind, part in zip(PARTS, parts) if len(part) == len(names)]
-    values = {
-        f"{kind}/{name.removesuffix(TRUE)}": value
-        for kind, part in complete
-        for name, value in zip(names, part)
-    }
+    values = dict[str, float]()
+    for kind, part in zip(PARTS, parts):
+        if len(part) == len(names):
+            values |= zip((f"{kind}/{name.removesuffix(TRUE)}" for name in names), part)
     return Row(topic, stamp, received, values)
 
 
-def table_of(rows: Sequence[Row], notes: Sequence[str] = (), more: Sequence[str] = ()) -> Table:
+def table_of(rows: Sequence[Row], notes: Sequence[str] = (), further: Sequence[str] = ()) -> Table:
     """Return messages as a table, a row each, in their order.
 
     A message without a stamp gets one by linear interpolation: where its receipt lies between those
@@ -80,4 +78,4 @@ def table_of(rows: Sequence[Row], notes: Sequence[str] = (), more: Sequence[str]
         stamps[~has_stamp] = sent[before] + np.round(advance).astype(np.int64)
     names = dict.fromkeys(name for row in rows for name in row.values)
     columns = {name: np.array([row.values.get(name, np.nan) for row in rows]) for name in names}
-    return Table({time_column: stamps, **columns}, notes, published=True, more=more)
+    return Table({time_column: stamps, **columns}, notes, published=True, further=further)

@@ -37,15 +37,15 @@ class Nodes:
             count: number of nodes; all times if there are fewer.
         """
         last = times.shape[1] - 1
-        places = np.arange(last + 1.0)
+        positions = np.arange(last + 1.0)
         if count <= last:
-            places = 0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, count)))
-        index = np.unique(np.round(places)).astype(int)
+            positions = 0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, count)))
+        index = np.unique(np.round(positions)).astype(int)
         # Factors of the nodes; by a quarter of the span products neither over- nor underflow.
-        node_times, itself = times[:, index], np.eye(len(index))
-        between = node_times[:, :, None] - node_times[:, None, :] + itself
+        node_times, identity = times[:, index], np.eye(len(index))
+        between = node_times[:, :, None] - node_times[:, None, :] + identity
         span = 0.25 * np.ptp(times, axis=1)[:, None, None]
-        factors = 1.0 / (np.where(itself, 1.0, between / span)).prod(axis=2)
+        factors = 1.0 / (np.where(identity, 1.0, between / span)).prod(axis=2)
         # Terms of the sums; at a node itself its value alone counts.
         distance = (times[:, :, None] - node_times[:, None, :]) / span
         is_node = distance == 0.0

@@ -1,10 +1,10 @@
 """Estimate the noise of recorded columns, and the steps of an encoder.
 
-The noise is what is left of a column in divided differences of order DIFFERENCE: a smooth motion is
-nearly a polynomial over a few samples, and vanishes in them. The standard deviation is taken from
-the median of their squares, which outliers such as impacts do not move. A higher order leaves less
-of the motion, but needs more samples in a stretch (SHORTEST_STRETCH of log.py). test_own_log.py
-compares both estimates with noise and steps of known size.
+The noise is what is left of a column in divided differences of order DIFFERENCE_ORDER: a smooth
+    motion is nearly a polynomial over a few samples, and vanishes in them. The standard deviation
+    is taken from the median of their squares, which outliers such as impacts do not move. A higher
+    order leaves less of the motion, but needs more samples in a stretch (SHORTEST_STRETCH of
+    log.py). test_own_log.py compares both estimates with noise and steps of known size.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from roboaccord_files.logs.log import Log
 
 # Order of the divided differences: 0 for polynomials of degree 5, as the splines are
 # (smooth.DEGREE).
-DIFFERENCE = 6
-MEDIAN = 0.4549  # median of the chi-squared distribution with one degree of freedom
+DIFFERENCE_ORDER = 6
+MEDIAN_SQUARE = 0.4549  # median of the chi-squared distribution with one degree of freedom
 
 
 def noise_of(log: Log, values: Array) -> Array:
@@ -29,17 +29,20 @@ def noise_of(log: Log, values: Array) -> Array:
     """
     differences = []
     for stretch in log.segments:
-        t = np.lib.stride_tricks.sliding_window_view(log.time[stretch], DIFFERENCE + 1)
-        spacings = (t[:, :, None] - t[:, None, :]) / log.period + np.eye(DIFFERENCE + 1)
+        t = np.lib.stride_tricks.sliding_window_view(log.time[stretch], DIFFERENCE_ORDER + 1)
+        spacings = (t[:, :, None] - t[:, None, :]) / log.period + np.eye(DIFFERENCE_ORDER + 1)
         weights = 1.0 / spacings.prod(axis=2)
         weights /= np.linalg.norm(weights, axis=1, keepdims=True)
-        x = np.lib.stride_tricks.sliding_window_view(values[stretch], DIFFERENCE + 1, axis=0)
+        x = np.lib.stride_tricks.sliding_window_view(values[stretch], DIFFERENCE_ORDER + 1, axis=0)
         differences.append(np.einsum("kji,ki->kj", x, weights))
-    noise = np.concatenate(differences)
-    return np.asarray([
-        max(np.sqrt(np.median(noise[:, j] ** 2) / MEDIAN), quantum(values[:, j]) / np.sqrt(12.0))
-        for j in range(noise.shape[1])
-    ])  # fmt: skip
+    squares = np.median(np.concatenate(differences) ** 2, axis=0)
+    by_steps = _steps_of(values) / np.sqrt(12.0)
+    return np.asarray(np.maximum(np.sqrt(squares / MEDIAN_SQUARE), by_steps))
+
+
+def _steps_of(values: Array) -> Array:
+    """Return the steps between the values of encoders (k, n), 0 if they have none (n,)."""
+    return np.array([quantum(column) for column in values.T])
 
 
 def quantum(values: Array) -> float:
@@ -49,21 +52,22 @@ def quantum(values: Array) -> float:
     these multiples repeat.
     """
     steps = np.abs(np.diff(values))
-    steps = steps[steps > 1e-9]
+    steps = steps[steps > 1e-9]  # [rad or m] less is round-off
     if not steps.size:
         return 0.0
+    # The mean of the smallest ones, which are all the same but for round-off.
     step = float(steps.min())
     step = float(np.mean(steps[steps < 1.5 * step]))
     multiples = steps / step
-    whole = np.round(multiples)
-    are_whole = np.abs(multiples - whole) < 1e-3 * np.maximum(multiples, 1.0)
-    are_repeated = len(np.unique(whole)) * 4 < len(steps)
+    counts = np.round(multiples)
+    are_whole = np.abs(multiples - counts) < 1e-3 * np.maximum(multiples, 1.0)
+    are_repeated = len(np.unique(counts)) * 4 < len(steps)
     return step if are_whole.mean() > 0.9 and are_repeated else 0.0
 
 
 def rounded(log: Log, values: Array) -> Array:
     """Return for which of the columns (k, n) the noise is the rounding to steps alone (n,)."""
-    steps = np.array([quantum(column) for column in values.T])
+    steps = _steps_of(values)
     return np.asarray((steps > 0.0) & (noise_of(log, values) <= steps / np.sqrt(12.0)))
 
 

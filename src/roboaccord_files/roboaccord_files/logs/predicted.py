@@ -3,11 +3,12 @@
 A window is a short run of samples. Its positions follow from the efforts by the equations of the
 robot's file, and the residuals are recorded less predicted positions. This module computes them for
 given sizes of hypotheses (a hypothesis is a possible error: a mass, a delay, ...), and their
-slopes: the derivatives by each size, which are the columns of the regression.
+slopes: the derivatives by each size, which are the columns of the regression (`Problem` of the
+core).
 
-Hypotheses are of three kinds: of the robot (`LogBody.varied`), of the samples (RECORDED in the
-core), and the others, which are cases of `residuals` and `slopes` here. The integration scheme of
-the log's simulator is fitted with every hypothesis (scheme.py).
+Hypotheses are of three kinds: of the robot (`LogBody.varied`), of the efforts (acting.py), and the
+others, which are cases of `residuals` and `slopes` here. The integration scheme of the log's
+simulator is fitted with every hypothesis (scheme.py).
 """
 
 from __future__ import annotations
@@ -20,28 +21,29 @@ from typing import Self
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes import hypotheses as known
+from roboaccord.crosscheck.causes import hypotheses as quantities
 from roboaccord.crosscheck.causes.fit import Prior, Problem
-from roboaccord.crosscheck.causes.hypotheses import FACTOR, Hypothesis, Sizes
-from roboaccord.crosscheck.causes.samples import RECORDED
-from roboaccord.engines.deviations import EVERY, OF_LINKS, PRODUCTS
+from roboaccord.crosscheck.causes.hypotheses import NONLINEAR, Hypothesis, Sizes
+from roboaccord.engines.deviations import OF_LINKS, PRODUCTS
 
+from roboaccord_files.logs.acting import OF_EFFORTS, SCALED_BY, ActingEfforts, Slopes
 from roboaccord_files.logs.body import DRY, OFFSET, LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.scheme import BESIDE, BLOWS, PART, SCHEME, SMOOTH
+from roboaccord_files.logs.scheme import LATE_FRICTION, LATE_Q, LATE_QD, SCHEME, SCHEME_PRIORS
 from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.tried import DELAY
 from roboaccord_files.logs.windows import Windows
 
 CLOCK = Hypothesis("clock")
-SCALES, DRIVES = ("gear", FACTOR), (known.FILTER, known.MOTOR, known.LIMIT)
-OF_EFFORTS = (*SCALES, *DRIVES)  # they change efforts alone: by a factor, or over time
-LINEAR = (*OF_LINKS, PRODUCTS, known.PAYLOAD, "damping", "armature", DRY, OFFSET, known.SPRING)
-"""Parameters in which efforts are linear, but for others of the same link."""
+DELAYS_OF_MOTION = (LATE_Q, LATE_QD, LATE_FRICTION)
+# Quantities whose errors change the efforts or the samples, and not the robot itself.
+BESIDE_ROBOT = (DELAY.quantity, SCHEME, quantities.BACKLASH, *OF_EFFORTS)
+# Parameters in which efforts are linear, but for others of the same link.
+LINEAR = {*OF_LINKS, PRODUCTS, "payload", "spring", "damping", "armature", DRY, OFFSET}
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller:
 # of normally distributed efforts 4 % of the time, so a crossing is nearly a step.
-TURNS = 0.05
+CROSSING = 0.05
 
 
 @dataclass(frozen=True)
@@ -77,22 +79,28 @@ class PredictedWindows(Problem, ABC):
     @cached_property
     def nuisance(self) -> Mapping[Hypothesis, Prior]:
         """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors."""
-        return {**BESIDE, **self.reading.factors(self.log.driven)}
+        return {**SCHEME_PRIORS, **self.reading.factors(self.log.driven)}
 
     @cached_property
     def body(self) -> LogBody:
         """The robot that the efforts move: without gravity, say, if the controller carries it."""
         return self.reading.uncompensated(self.windows.body)
 
+    @property
+    def acting(self) -> ActingEfforts:
+        """The efforts that act, and what they do to the positions."""
+        return ActingEfforts(self.windows, self.log, self.stored)
+
     def by_file(self) -> Self:
         """Return the problem where the controller adds what the file's robot needs.
 
         That acts as the recorded efforts do: late, through the gear, and held over a step.
         """
-        log, bodies = self.log, (self.windows.body, self.body)
+        log = self.log
         q, qd, _ = self.windows.smooth.at(np.arange(len(log.q)), log.time[:, None])[:, :, 0]
-        whole, less = (body.efforts(q, 0.0 * q, 0.0 * q) + body.friction(qd) for body in bodies)
-        log = replace(log, effort=log.effort + whole - less)
+        full = self.windows.body.efforts(q, 0.0 * q, 0.0 * q) + self.windows.body.friction(qd)
+        compensated = self.body.efforts(q, 0.0 * q, 0.0 * q) + self.body.friction(qd)
+        log = replace(log, effort=log.effort + full - compensated)
         reading = replace(self.reading, gravity=False, friction=False)
         return replace(self, log=log, reading=reading, stored=Store())
 
@@ -100,6 +108,10 @@ class PredictedWindows(Problem, ABC):
     def independent(self) -> int:
         """Number of residuals of the kept windows."""
         return int(self.kept.sum() * self.windows.samples.shape[1] * self.windows.joints)
+
+    def efforts(self, sizes: Sizes) -> Array:
+        """Return the efforts that act (samples, n), with factors, filters and limits applied."""
+        return np.asarray(self.acting.factors(sizes) * self.acting.rewritten(sizes))
 
     def residuals(self, sizes: Sizes) -> Array:
         """Return recorded less predicted positions, over their noise (b, (k + 1) n).
@@ -110,75 +122,82 @@ class PredictedWindows(Problem, ABC):
         nonzero = {hypothesis: size for hypothesis, size in sizes.items() if size}
         # Recorded positions less those without efforts, of the robot with its errors; less what
         # the efforts do.
-        residuals = self.windows.needing(self.body.varied(self._of_body(nonzero)))
-        residuals = residuals - self._driven(nonzero, self._factors(nonzero))
+        residuals = self.windows.needing(self.body.varied(_of_robot(nonzero)))
+        residuals = residuals - self.acting.positions(nonzero, self.acting.factors(nonzero))
         # A clock that is fast by f counts 1 + f seconds a second: accelerations act over times that
         # are shorter than the stamps say, and positions are less by its square.
-        if fast := nonzero.get(CLOCK, 0.0):
+        if CLOCK in nonzero:
             with np.errstate(divide="ignore", invalid="ignore"):  # a clock that stands fits nothing
-                more = (residuals - self.windows.smoothing_error) / (1.0 + fast) ** 2
-            residuals = self.windows.smoothing_error + more
+                moved = (residuals - self.windows.smoothing_error) / (1.0 + nonzero[CLOCK]) ** 2
+            residuals = self.windows.smoothing_error + moved
         for hypothesis, size in nonzero.items():
-            if hypothesis.quantity == SCHEME and hypothesis not in (PART, SMOOTH, BLOWS):
-                residuals = residuals + size * self._late(hypothesis.axis, nonzero)
-            elif hypothesis.quantity == known.BACKLASH:
-                residuals = residuals + size * self._slack(hypothesis.where)
+            if hypothesis in DELAYS_OF_MOTION:
+                residuals = residuals + size * self._by_delay(hypothesis, nonzero)
+            elif hypothesis.quantity == quantities.BACKLASH:
+                residuals = residuals + size * self._by_backlash(hypothesis.where)
         return np.asarray(residuals[self.kept])
 
-    def _driven(self, at: Sizes, factors: Array, by: Hypothesis | None = None) -> Array:
-        """Return the positions in windows due to the efforts (w, (k + 1) n, ...).
+    def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> Slopes:
+        """Return the derivatives of the residuals by the sizes of hypotheses (b, (k + 1) n).
 
         Args:
-            at: sizes of the scheme, of a delay and of DRIVES.
-            factors: of the efforts of each joint (n, ...).
-            by: of DRIVES; if it is given, the derivatives by its size.
+            ones: the hypotheses; a delay has no derivative, since whole samples are tried.
+            at: sizes at which to differentiate. Those of the robot count only if a hypothesis whose
+                effect is far from linear (NONLINEAR) is among them.
         """
-        shift, part = self._shift(at), at.get(PART, 0.0)
-        shares = {
-            (PART, shift): 1.0 - part, (PART, shift + 1): part,
-            (SMOOTH, shift): at.get(SMOOTH, 0.0), (BLOWS, shift): at.get(BLOWS, 0.0),
-        }  # fmt: skip
-        acting = {how: share for how, share in shares.items() if share}
-        moved = [self._acted(*how, at, by) @ (share * factors) for how, share in acting.items()]
-        return np.asarray(sum(moved))
+        sizes = dict(at)
+        if not any(size and hypothesis.quantity in NONLINEAR for hypothesis, size in at.items()):
+            kept = (DELAY.quantity, SCHEME, *OF_EFFORTS)
+            sizes = {one: size for one, size in at.items() if one.quantity in kept}
+        slopes = Slopes()
+        for one in ones:
+            if one in DELAYS_OF_MOTION:
+                slopes[one] = self._by_delay(one, at)
+            elif one.quantity == quantities.BACKLASH:
+                slopes[one] = self._by_backlash(one.where)
+            elif one.quantity in (SCHEME, *OF_EFFORTS) and one.quantity not in SCALED_BY:
+                slopes[one] = self.acting.residual_slope(one, sizes)
+        of_robot = [one for one in ones if one.quantity not in BESIDE_ROBOT]
+        slopes |= self._slopes_of_robot(of_robot, sizes)
+        if scales := [one for one in ones if one.quantity in SCALED_BY]:
+            slopes |= self.acting.factor_slopes(scales, sizes)
+        # A fast clock also shortens the time for which all has acted: see `residuals`.
+        if CLOCK in slopes:
+            needed = self.windows.needed(self.body.varied(_of_robot(sizes)))
+            moved = self.windows.moved_by(needed[..., None])[..., 0]
+            driven = self.acting.positions(sizes, self.acting.factors(sizes))
+            rate = 1.0 + sizes.get(CLOCK, 0.0)
+            slopes[CLOCK] = (slopes[CLOCK] - 2.0 / rate * (moved - driven)) / rate**2
+        return {one: slope[self.kept] for one, slope in slopes.items() if slope.any()}
 
-    def _acted(self, how: Hypothesis, shift: int, at: Sizes, by: Hypothesis | None = None) -> Array:
-        """Return the positions in windows due to the efforts of each joint (w, (k + 1) n, n).
+    def _slopes_of_robot(self, hypotheses: Sequence[Hypothesis], sizes: Sizes) -> Slopes:
+        """Return the derivatives (w, (k + 1) n) by parameters of the robot, by small changes."""
+        relevant = {one: _relevant(sizes, one) for one in hypotheses}
+        keys = {one: (self.reading, *relevant[one].items(), one) for one in hypotheses}
+        slopes = {one: self.stored[key] for one, key in keys.items() if key in self.stored}
+        missing = [one for one in hypotheses if one not in slopes]
+        if not missing:
+            return slopes
+        # Derivatives of the efforts that the motion needs (w (2 k + 1), n), and what they do.
+        by_size = list[Array]()
+        for one in missing:
+            present = relevant[one]
+            compute = partial(self.windows.needed, self.body.varied(present), kept=True)
+            needed = self.stored.computed((self.reading, *present.items()), compute)
+            larger = {**present, one: present.get(one, 0.0) + one.probe}
+            needed_with = self.windows.needed(self.body.varied(larger))
+            by_size.append((needed_with - needed) / one.probe)
+        moved = self.windows.moved_by(np.stack(by_size, axis=-1))
+        for one, slope in zip(missing, np.ascontiguousarray(np.moveaxis(moved, -1, 0))):
+            slopes[one] = self.stored[keys[one]] = slope
+        return slopes
 
-        Args:
-            how: PART if efforts are held over each step; SMOOTH or BLOWS for what they add to it.
-            shift: whole samples by which the efforts act late.
-            at, by: as of `_driven`.
-        """
-        drives = {one: size for one, size in at.items() if size and one.quantity in DRIVES}
-
-        def make() -> Array:
-            efforts, before = self._rewritten(drives), np.zeros_like(self.log.effort)
-            positions = np.zeros((*self.windows.smoothing_error.shape, len(self.log.joints)))
-            if by:
-                more = self._rewritten({**drives, by: drives.get(by, 0.0) + by.probe})
-                efforts = (more - efforts) / by.probe
-            elif drives:  # most joints have the recorded efforts
-                before, positions = self.log.effort, self._acted(how, shift, {}).copy()
-            changed = (efforts != before).any(axis=0)
-            of_joints = efforts[..., None] * np.eye(len(changed))[:, changed]
-            act = {PART: self.windows.by_held_efforts, SMOOTH: self.windows.by_smooth_efforts}
-            if changed.any():
-                moved = act.get(how, self.windows.by_impulses)(shift, of_joints)
-                if how != PART:
-                    held = (self._acted(PART, shift + i, at, by)[..., changed] for i in (0, 1))
-                    moved = moved - 0.5 * sum(held)
-                positions[..., changed] = moved
-            return positions
-
-        return self.stored.of((how, shift, *drives.items(), by), make)
-
-    def _late(self, which: int, at: Sizes) -> Array:
+    def _by_delay(self, delay: Hypothesis, sizes: Sizes) -> Array:
         """Return the residuals if q, qd or friction are a sample late (w, (k + 1) n)."""
-        damping = {one: size for one, size in at.items() if one.quantity == "damping"}
-        return self.windows.late(which, self.windows.body.varied(damping).damping)
+        damping = {one: size for one, size in sizes.items() if one.quantity == "damping"}
+        return self.windows.late(delay.axis, self.windows.body.varied(damping).damping)
 
-    def _slack(self, joint: str) -> Array:
+    def _by_backlash(self, joint: str) -> Array:
         """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
 
         The motor, whose encoder is recorded, leads the joint by half of it in the direction of its
@@ -187,119 +206,8 @@ class PredictedWindows(Problem, ABC):
         leads = np.zeros(self.log.q.shape)
         column = self.log.joints.index(joint)
         effort = self.log.effort[:, column]
-        leads[:, column] = 0.5 * np.tanh(effort / max(TURNS * float(effort.std()), 1e-300))
+        leads[:, column] = 0.5 * np.tanh(effort / max(CROSSING * float(effort.std()), 1e-300))
         return -self.windows.in_windows(leads)
-
-    @staticmethod
-    def _of_body(sizes: Sizes) -> Sizes:
-        """Return the sizes that change the robot itself, and not its efforts or samples."""
-        not_of_body = (DELAY.quantity, SCHEME, known.BACKLASH, *OF_EFFORTS)
-        return {one: size for one, size in sizes.items() if one.quantity not in not_of_body}
-
-    @staticmethod
-    def _shift(sizes: Sizes) -> int:
-        """Return the whole samples by which efforts act late; a delay of 1 is none (tried.py)."""
-        return round(sizes.get(DELAY, 0.0)) - 1
-
-    def efforts(self, sizes: Sizes) -> Array:
-        """Return the efforts that act (k, n, 1), with factors, filters and limits applied."""
-        return np.asarray(self._factors(sizes) * self._rewritten(sizes))[..., None]
-
-    def _factors(self, sizes: Sizes) -> Array:
-        """Return the factors of the efforts (n,), of which gears and currents have some."""
-        factors = np.ones(len(self.log.joints))
-        for one, size in sizes.items():
-            if one.quantity in SCALES:
-                affected = np.array([one.where in (joint, EVERY) for joint in self.log.joints])
-                factors[affected] *= size if one.quantity == FACTOR else 1.0 + size
-        return factors
-
-    def _rewritten(self, sizes: Sizes) -> Array:
-        """Return the recorded efforts (k, n) with filters, lags and limits applied."""
-        drives = {one: size for one, size in sizes.items() if one.quantity in DRIVES}
-
-        def make() -> Array:
-            log = self.log
-            for one, size in drives.items():
-                log = RECORDED[one.quantity](log, size, one.where)
-            return np.asarray(log.effort)
-
-        return self.stored.of(("efforts", *drives.items()), make)
-
-    def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
-        """Return the derivatives of the residuals by the sizes of hypotheses (b, (k + 1) n).
-
-        Args:
-            ones: the hypotheses; a delay has no derivative, since whole samples are tried.
-            at: sizes at which to differentiate. Those of the robot count only if a hypothesis whose
-                effect is far from linear (NONLINEAR) is among them.
-        """
-        bent = {one: size for one, size in at.items() if size and one.quantity in known.NONLINEAR}
-        of_scheme = (DELAY, *BESIDE)
-        plain = {
-            hypothesis: size
-            for hypothesis, size in at.items()
-            if hypothesis in of_scheme or hypothesis.quantity in OF_EFFORTS
-        }
-        base = dict(at) if bent else plain
-        factors, shift = self._factors(base), self._shift(base)
-        columns_of, scales = dict[Hypothesis, Array](), dict[Hypothesis, Array]()
-        of_robot = list[Hypothesis]()
-        for one in ones:
-            # By a small change of the size, where the effect is not known as a formula.
-            more = {**base, one: base.get(one, 0.0) + one.probe}
-            if one == PART:
-                now, later = (self._acted(PART, shift + i, base) for i in (0, 1))
-                columns_of[one] = (now - later) @ factors
-            elif one in (SMOOTH, BLOWS):
-                columns_of[one] = -self._acted(one, shift, base) @ factors
-            elif one.quantity == SCHEME:
-                columns_of[one] = self._late(one.axis, at)
-            elif one.quantity in SCALES:
-                scales[one] = (factors - self._factors(more)) / one.probe
-            elif one.quantity in DRIVES:
-                columns_of[one] = self._driven(base, -factors, one)
-            elif one.quantity == known.BACKLASH:
-                columns_of[one] = self._slack(one.where)
-            elif one != DELAY:
-                of_robot.append(one)
-        columns_of |= self._of_robot(of_robot, base)
-        if scales:
-            driven = self._driven(base, np.stack([*scales.values()], axis=-1))
-            columns_of |= dict(zip(scales, np.moveaxis(driven, -1, 0)))
-        # A fast clock also shortens the time for which all has acted: see `residuals`.
-        if CLOCK in columns_of:
-            needed = self.windows.needed(self.body.varied(self._of_body(base)))
-            moved = self.windows.moved_by(needed[..., None])[..., 0]
-            fast = 1.0 + base.get(CLOCK, 0.0)
-            over = 2.0 / fast * (moved - self._driven(base, factors))
-            columns_of[CLOCK] = (columns_of[CLOCK] - over) / fast**2
-        return {one: slope[self.kept] for one, slope in columns_of.items() if slope.any()}
-
-    def _of_robot(self, ones: Sequence[Hypothesis], base: Sizes) -> dict[Hypothesis, Array]:
-        """Return the derivatives (w, (k + 1) n) by parameters of the robot, by small changes."""
-        # Errors of other places do not matter where efforts are linear in both.
-        sizes = {
-            one: {
-                h: size for h, size in self._of_body(base).items()
-                if h.where == one.where or not {h.quantity, one.quantity} <= {*LINEAR}
-            }
-            for one in ones
-        }  # fmt: skip
-        keys = {one: (self.reading, *at.items(), one) for one, at in sizes.items()}
-        new, slopes = dict[Hypothesis, Array](), list[Array]()
-        if missing := [one for one, key in keys.items() if key not in self.stored]:
-            for one, at in ((one, sizes[one]) for one in missing):
-                body = self.body.varied(at)
-                make = partial(self.windows.needed, body, kept=True)
-                needed = self.stored.of((self.reading, *at.items()), make)
-                more = self.body.varied({**at, one: at.get(one, 0.0) + one.probe})
-                slopes.append((self.windows.needed(more) - needed) / one.probe)
-            made = self.windows.moved_by(np.stack(slopes, axis=-1))
-            new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
-        # Those that are there come first, before any makes room for a new one.
-        order = sorted(ones, key=lambda one: one in new)
-        return {one: self.stored.of(keys[one], partial(new.__getitem__, one)) for one in order}
 
     def subset(self, blocks: slice) -> Self:
         """Return the problem of a slice of the kept windows."""
@@ -316,3 +224,20 @@ class PredictedWindows(Problem, ABC):
         windows = self.windows
         rms = np.sqrt((left.reshape(-1, len(windows.scale)) ** 2).mean(axis=0))
         return np.where(windows.is_resting, 0.0, rms * windows.scale / windows.effort_effect)
+
+
+def _of_robot(sizes: Sizes) -> Sizes:
+    """Return the sizes of errors of the robot itself."""
+    return {one: size for one, size in sizes.items() if one.quantity not in BESIDE_ROBOT}
+
+
+def _relevant(sizes: Sizes, one: Hypothesis) -> Sizes:
+    """Return the sizes of the robot's errors on which the derivative by one of them depends.
+
+    Errors of other links and joints do not matter where efforts are linear in both.
+    """
+    return {
+        other: size
+        for other, size in _of_robot(sizes).items()
+        if other.where == one.where or not {other.quantity, one.quantity} <= LINEAR
+    }

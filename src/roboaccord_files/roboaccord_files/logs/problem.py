@@ -18,54 +18,56 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.outcome import Cause
-from roboaccord.crosscheck.causes import hypotheses as known
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck.causes import hypotheses as quantities
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, UNEXPLAINED
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
 from roboaccord.crosscheck.causes.search import NOISE_RATIO
 from roboaccord.crosscheck.extrapolation import rms
 
+from roboaccord_files.logs.acting import whole_delay
 from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.predicted import PredictedWindows
-from roboaccord_files.logs.scheme import PART
+from roboaccord_files.logs.scheme import LATE_EFFORT
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.store import Store
-from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of, undone
-from roboaccord_files.logs.windows import FLOOR, RESTS, Windows
+from roboaccord_files.logs.tried import DELAY, groups_of, likely_mistakes, starts_of, undone
+from roboaccord_files.logs.windows import MODEL_ERROR, REST_NOISE, Windows
 
 # Share; a cause must explain residuals of at least this size. Schemes' own errors are as large.
-BOUND = 2e-3
-# Ratio; a cause that leaves less than this of the residuals may be smaller: NEARLY times BOUND. Its
-# square is about UNEXPLAINED, the share of squares that any cause may leave.
+MIN_EXPLAINED = 2e-3
+# Ratio; a cause that leaves less than this of the residuals may be smaller: NEARLY times
+# MIN_EXPLAINED. Its square is about UNEXPLAINED, the share of squares that any cause may leave.
 NEARLY = 0.3
-# Share; with more noise a log is not judged. The mean of 20 windows (check.FEWEST) has 1 % of noise
-# then, as UNKNOWN.
-NOISY = 0.05
+# Share; with more noise a log is not judged. The mean of 20 windows (lengths.MIN_WINDOWS) has 1 %
+# of noise then, as FAILING.
+MAX_NOISE = 0.05
 # Ratio; a cause must explain at least this much of the noise. In 600 samples that is SIGNIFICANT,
 # five standard errors.
-AUDIBLE = 0.2
+MIN_NOISE_SHARE = 0.2
 # Share; larger residuals that no cause explains fail the check: five times what a cause must
-# explain, a fifth of NOISY.
-UNKNOWN = 5.0 * BOUND
+# explain, a fifth of MAX_NOISE.
+FAILING = 5.0 * MIN_EXPLAINED
 # Share; with larger residuals columns may be exchanged or have the wrong sign. A reversed sign or
-# exchanged columns leave 100 % and more, other errors a tenth (efforts.GROSS).
-MISTAKEN = 0.2
+# exchanged columns leave 100 % and more, other errors a tenth (efforts.LARGE_RESIDUALS).
+MISTAKEN_COLUMNS = 0.2
 # Ratio of squared residuals; several causes together may leave no more: a tenth of UNEXPLAINED, for
 # more causes fit more by chance.
-LEFT_BY_TWO = 1e-2
+LEFT_BY_SEVERAL = 1e-2
 # Ratio of rms efforts: a brake takes at least so much of those that act and those that are needed.
 # A servo that holds a link leaves as much as the link's mass is off, which is less.
-UNBALANCED = 0.5
+BRAKE_SHARE = 0.5
 # Quantities that cannot be negative, and the relative round-off that is allowed: sizes are printed
 # to four digits.
-POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3
+NOT_NEGATIVE, SIZE_ROUND_OFF = ("armature", "damping", quantities.SPRING, quantities.BACKLASH), 1e-3
 # Ratio of what a third cause explains to what the second does; more is not expected, and the search
 # ends. The best single one and the best pair are found first, so that most ratios are below 1.
-PROMISED = 3.0
-BEGUN = 4  # hypotheses with several starting sizes that are fitted
+THIRD_GAIN = 3.0
+MAX_STARTS = 4  # hypotheses with several starting sizes that are fitted
 # Ratio of costs; a fit that a linear estimate puts above this is not computed. The linear estimate
 # is off by a factor of two for large errors.
-FEWER = 4.0
+MAX_ESTIMATE = 4.0
 # Units of a sliding joint, by those of a turning one.
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m", "N m/rad": "N/m", "rad/s": "m/s",
@@ -76,7 +78,7 @@ SLIDING = {
 class LogProblem(PredictedWindows):
     """The windows of a log as a problem of the cross-check's regression; a block is a window."""
 
-    most_begun: ClassVar[int] = BEGUN
+    most_begun: ClassVar[int] = MAX_STARTS
 
     def groups(self) -> list[Group]:
         """Return the hypotheses that are tried; those of a group are fitted together."""
@@ -94,22 +96,23 @@ class LogProblem(PredictedWindows):
         """
         windows = self.windows
         for joint, speed, _, capped in windows.capped():
-            yield (
-                Cause(known.SPEED_LIMIT, joint, speed, None, Hypothesis(known.SPEED_LIMIT).unit),
-                replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
-            )
+            yield Cause(quantities.SPEED_LIMIT, joint, speed, unit="rad/s"), self._without(capped)
         for cause, held in self.brakes():
             if not held.all():
-                yield cause, replace(self, kept=np.logical_and(self.kept, np.logical_not(held)))
-        if self.share(fitted(self).residuals).max() > MISTAKEN:
-            acting = self.efforts(fitted(self).sizes)[..., 0]
-            for cause, fields, change in likely(windows, self.body, acting):
+                yield cause, self._without(held)
+        if self.share(fitted(self).residuals).max() > MISTAKEN_COLUMNS:
+            acting = self.efforts(fitted(self).sizes)
+            for cause, fields, change in likely_mistakes(windows, self.body, acting):
                 changed = {name: undone(name, getattr(self.log, name), change) for name in fields}
                 log = replace(self.log, **changed)
                 if "q" in fields:
-                    smooth = Smooth.of(log, (windows.smooth.every,))
+                    smooth = Smooth.of(log, (windows.smooth.spacing,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log, stored=Store())
+
+    def _without(self, left_out: Array | NDArray[np.bool_]) -> Self:
+        """Return the problem without the windows of a mask (w,)."""
+        return replace(self, kept=np.logical_and(self.kept, np.logical_not(left_out)))
 
     def brakes(self) -> Iterator[tuple[Cause, NDArray[np.bool_]]]:
         """Yield brakes with the time for which they hold [s], and in which windows they do (w,).
@@ -121,9 +124,9 @@ class LogProblem(PredictedWindows):
         log, windows, at_rest = self.log, self.windows, self.windows.at_rest()
         is_held = np.asarray(at_rest[windows.samples].any(axis=1), bool)
         efforts = self.efforts(fitted(self).sizes)
-        least = RESTS * noise_of(log, efforts[..., 0])
+        least = REST_NOISE * noise_of(log, efforts)
         # Efforts that act and are needed in each step (w, k, n).
-        acting = windows.applied(0, efforts)[..., 0]
+        acting = windows.applied(0, efforts[..., None])[..., 0]
         needed = windows.needed(self.body).reshape(len(acting), -1, windows.joints)[:, 1::2]
         at_times = list[int]()
         for j in range(windows.joints - len(log.driven), windows.joints):
@@ -131,17 +134,18 @@ class LogProblem(PredictedWindows):
             pair = np.stack([acting[held, :, j], needed[held, :, j]])
             if held.all():  # the zero of its efforts is unknown
                 pair -= pair.mean(axis=(1, 2), keepdims=True)
-            if rms(pair[0] - pair[1]) <= max(UNBALANCED * rms(pair), least[j]):
+            if rms(pair[0] - pair[1]) <= max(BRAKE_SHARE * rms(pair), least[j]):
                 continue
             if not held.all():
                 at_times.append(j)
             elif not self.reading.scaled:  # else the factor of its efforts is unknown, too
-                yield Cause(known.BRAKE, log.joints[j], float(np.ptp(log.time)), unit="s"), held
+                duration = float(np.ptp(log.time))
+                yield Cause(quantities.BRAKE, log.joints[j], duration, unit="s"), held
         if at_times:
-            time = log.period * float(at_rest[:, at_times].any(axis=1).sum())
+            duration = log.period * float(at_rest[:, at_times].any(axis=1).sum())
             where = ", ".join(log.joints[j] for j in at_times)
             held = np.asarray(is_held[:, at_times].any(axis=1))
-            yield Cause(known.BRAKE, where, time, unit="s"), held
+            yield Cause(quantities.BRAKE, where, duration, unit="s"), held
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little enough to explain the log.
@@ -157,20 +161,19 @@ class LogProblem(PredictedWindows):
         single = len(fit.parameters) == 1
         share = self.share(fit.residuals).max()
         if fit.variant:
-            return bool(fit.cost <= NOISE_RATIO * fit.residuals.size or share < times * UNKNOWN)
-        cost_bound = (UNEXPLAINED if single else LEFT_BY_TWO) * plain.cost
+            return bool(fit.cost <= NOISE_RATIO * fit.residuals.size or share < times * FAILING)
+        cost_bound = (UNEXPLAINED if single else LEFT_BY_SEVERAL) * plain.cost
         noise = NOISE_RATIO * self.windows.scale_share.max()
-        share_bound = np.hypot(NOISY if single else UNKNOWN, noise)
-        return bool(
-            fit.cost <= times * max(cost_bound, NOISE_RATIO * fit.residuals.size)
-            and share < times * share_bound
-        )
+        share_bound = np.hypot(MAX_NOISE if single else FAILING, noise)
+        cost_bound = max(cost_bound, NOISE_RATIO * fit.residuals.size)
+        return bool(fit.cost <= times * cost_bound and share < times * share_bound)
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes is better than one before by enough to count.
 
-        The gain must be significant, and larger than BOUND, than part of the noise and than the
-        rounding of the efforts, so that neither noise nor an inexact scheme is taken for a cause.
+        The gain must be significant, and larger than MIN_EXPLAINED, than part of the noise and than
+        the rounding of the efforts, so that neither noise nor an inexact scheme is taken for a
+        cause.
         """
         # Of different windows, mean squares are compared.
         if fit.residuals.shape != before.residuals.shape:
@@ -180,8 +183,8 @@ class LogProblem(PredictedWindows):
             return False
         explained = self.share(before.residuals - fit.residuals)
         nearly_all = fit.cost < NEARLY**2 * before.cost
-        bound = NEARLY * BOUND if nearly_all else BOUND
-        bound = max(bound, AUDIBLE * float(self.windows.scale_share.max()))
+        bound = NEARLY * MIN_EXPLAINED if nearly_all else MIN_EXPLAINED
+        bound = max(bound, MIN_NOISE_SHARE * float(self.windows.scale_share.max()))
         return bool((explained > np.maximum(bound, self.windows.rounding)).any())
 
     def promises(self, plain: Fit, before: Fit, fit: Fit) -> bool:
@@ -191,8 +194,8 @@ class LogProblem(PredictedWindows):
         """
         if len(fit.parameters) < 2 or fit.residuals.shape != before.residuals.shape:
             return True
-        allowed = max(LEFT_BY_TWO * plain.cost, NOISE_RATIO * fit.residuals.size)
-        return bool(fit.cost < allowed + PROMISED * (before.cost - fit.cost))
+        allowed = max(LEFT_BY_SEVERAL * plain.cost, NOISE_RATIO * fit.residuals.size)
+        return bool(fit.cost < allowed + THIRD_GAIN * (before.cost - fit.cost))
 
     def least(self, one: Hypothesis) -> float:
         """Return the smallest size that a hypothesis may have.
@@ -200,10 +203,10 @@ class LogProblem(PredictedWindows):
         Quantities that cannot be negative may fall by what the file has of them, and no more.
         """
         for joint in self.windows.body.tree.moving:
-            if joint.name == one.where and one.quantity in POSITIVE:
+            if joint.name == one.where and one.quantity in NOT_NEGATIVE:
                 in_file = {"armature": joint.armature, "damping": joint.damping}
-                in_file[known.SPRING] = joint.spring[0]
-                return -(1.0 + ROUND) * in_file.get(one.quantity, 0.0)
+                in_file[quantities.SPRING] = joint.spring[0]
+                return -(1.0 + SIZE_ROUND_OFF) * in_file.get(one.quantity, 0.0)
         return -np.inf
 
     def searches(self, plain: Fit) -> bool:
@@ -218,31 +221,29 @@ class LogProblem(PredictedWindows):
             least: smallest estimated cost of all.
             plain: cost without a cause.
         """
-        return left < FEWER * min(least, max(UNEXPLAINED * plain, self.independent))
+        return left < MAX_ESTIMATE * min(least, max(UNEXPLAINED * plain, self.independent))
 
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
         """Return the cause that a component of a fit stands for, with size and interval in SI.
 
-        The interval includes what scatters, and FLOOR, by which the equations may be inexact.
+        The interval includes what scatters, and MODEL_ERROR, by which the equations may be inexact.
         """
         windows = self.windows
         # A delay is counted from the stamp of an effort; the scheme can shift it by half a sample.
         if one == DELAY:
-            size = self.log.period * (self._shift(fit.sizes) + fit.sizes[PART])
-            half = self.log.period * (0.5 + fit.half_width(PART))
+            size = self.log.period * (whole_delay(fit.sizes) + fit.sizes[LATE_EFFORT])
+            half = self.log.period * (0.5 + fit.half_width(LATE_EFFORT))
             return Cause("delay", "", size, (size - half, size + half), "s")
         cause = super().cause(fit, one)
         # The position of a payload is fitted from its link's centre, and stated from its frame.
-        if one.quantity == known.PAYLOAD and one.axis:
+        if one.quantity == quantities.PAYLOAD and one.axis:
             (link,) = (link for link in windows.body.tree.links if link.name == one.where)
             centre = float(link.centre[one.axis - 1])
             cause = replace(cause, size=fit.sizes[one] + centre)
         slope = self.slopes([one], fit.sizes).get(one)
-        inexact = FLOOR / self.share(slope).max() if slope is not None else 0.0
-        unit = cause.unit
+        inexact = MODEL_ERROR / self.share(slope).max() if slope is not None else 0.0
         slides = {joint.name for joint in windows.body.tree.moving if joint.kind == "prismatic"}
-        if one.where in slides:
-            unit = SLIDING.get(unit, unit)
+        unit = SLIDING.get(cause.unit, cause.unit) if one.where in slides else cause.unit
         half = float(np.hypot(fit.half_width(one), inexact))
         axis = "" if one.quantity == "gravity" else cause.axis
         size = cause.size or 0.0

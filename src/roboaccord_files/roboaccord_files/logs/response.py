@@ -7,7 +7,8 @@ steps from sample to sample. To save time the derivatives are evaluated at a few
 its nodes (nodes.py), and interpolated between; friction is evaluated at each sample. What efforts
 do in a few steps is linear in them, and is computed once, as matrices (blocks.py).
 
-windows.py builds on this class. The constants may be tuned: they trade time for accuracy.
+windows.py builds on this class, and calls its methods with an underscore. The constants may be
+tuned: they trade time for accuracy.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.nodes import Nodes
 
 # rad, rad/s or m, m/s; step of the difference quotients. Errors of 1e-5 by truncation, and of eps /
-# PROBE = 2e-11 by round-off, are below windows.FLOOR.
+# PROBE = 2e-11 by round-off, are below windows.MODEL_ERROR.
 PROBE = 1e-5
 # kg m^2 or kg; added to the inertia of a joint that unknown forces hold at rest. Such a joint moves
 # by 1e-9 of what 1 kg would.
-HOLD = 1e9
+HELD_INERTIA = 1e9
 
 
 class Response:
@@ -54,35 +55,30 @@ class Response:
         self.body, self._is_held = body, is_held
         self.joints = motion.shape[-1]
         self.q, self.qd, self.qdd = motion.reshape(3, -1, self.joints)
-        self._steps = np.diff(times[:, ::2], axis=1)  # lengths (w, k) [s]
+        self._steps = np.diff(times[:, ::2], axis=1)  # lengths of the steps (w, k) [s]
         self.size = self._steps.shape[1]
         self._nodes = Nodes.of(times, nodes)
         self.nodes = motion[:, :, self._nodes.index].reshape(3, -1, self.joints)
-        self._blocks = self._linearised()
+        self._blocks = self._linearise()
         self.scale = np.ones(self.joints)
         # An orthonormal basis of what is unknown in each window (w, (k + 1) n, b): its initial
         # state, and efforts that are left open; None until `_reset_basis`.
         self._basis: Array | None = None
 
-    def _linearised(self) -> Blocks:
+    def _linearise(self) -> Blocks:
         """Return the matrices of blocks, from the derivatives of the equations along the motion."""
         body, (w, k), n = self.body, self._steps.shape, self.joints
         q, qd, qdd = self.nodes
         unit = np.eye(n)
-        # M: efforts of unit accelerations without gravity, column by column.
-        weightless = replace(body, gravity=np.zeros(3), offset=np.zeros(n), zero=np.zeros(n))
-        from_zero, still = q - body.zero, np.zeros_like(q)
-        springs = weightless.pull(from_zero)
-        mass = [weightless.efforts(from_zero, still, still + row) - springs for row in unit]
-        held = np.where(self._is_held, HOLD, 0.0).repeat(2 * k + 1, axis=0)[:, None, :] * unit
-        inverse = np.asarray(np.linalg.inv(self._spread(np.stack(mass, axis=-1)) + held), float)
+        inverse = np.asarray(np.linalg.inv(self._masses()), float)
         # K and C by difference quotients, in the middle of each step.
         middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
-        plain = body.efforts(q, qd, qdd)
-        by_q = [body.efforts(q + PROBE * row, qd, qdd) - plain for row in unit]
-        by_qd = [body.efforts(q, qd + PROBE * row, qdd) - plain for row in unit]
-        stiffness = self._spread(np.stack(by_q, axis=-1))[middle] / PROBE
-        damping = self._spread(np.stack(by_qd, axis=-1))[middle] / PROBE + np.diag(body.damping)
+        unchanged = body.efforts(q, qd, qdd)
+        by_q = [body.efforts(q + PROBE * row, qd, qdd) - unchanged for row in unit]
+        by_qd = [body.efforts(q, qd + PROBE * row, qdd) - unchanged for row in unit]
+        stiffness = self._nodes.interpolated(np.stack(by_q, axis=-1))[middle] / PROBE
+        damping = self._nodes.interpolated(np.stack(by_qd, axis=-1))[middle] / PROBE
+        damping += np.diag(body.damping)
         # A in the middle of each step, of x' = A x + (0, M^-1 e) with the state x = (d, d').
         change = np.zeros((w, k, 2 * n, 2 * n))
         change[..., :n, n:] = unit
@@ -90,23 +86,22 @@ class Response:
         change[..., n:, :] = -(inverse[middle] @ by_state).reshape(w, k, n, 2 * n)
         return Blocks.of(self._steps, inverse.reshape(w, -1, n, n), change)
 
-    def _spread(self, values: Array) -> Array:
-        """Return values at nodes (w m, ...) interpolated at all times (w (2 k + 1), ...)."""
-        return self._nodes.interpolated(values)
+    def _masses(self) -> Array:
+        """Return M at all times (w (2 k + 1), n, n), with HELD_INERTIA of joints that are held."""
+        q, unit = self.nodes[0] - self.body.zero, np.eye(self.joints)
+        still, zeros = np.zeros_like(q), np.zeros(self.joints)
+        # Column by column: the efforts of unit accelerations, without gravity and springs.
+        weightless = replace(self.body, gravity=np.zeros(3), offset=zeros, zero=zeros)
+        springs = weightless.pull(q)
+        columns = [weightless.efforts(q, still, still + row) - springs for row in unit]
+        held = np.where(self._is_held, HELD_INERTIA, 0.0).repeat(2 * self.size + 1, axis=0)
+        return self._nodes.interpolated(np.stack(columns, axis=-1)) + held[:, None, :] * unit
 
     def _moved_by_smooth(self, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to efforts at all times (w, 2 k + 1, n, c)."""
-        return self._moved(self._blocks.by_smooth, efforts[:, self._blocks.times])
+        return self._moved_by(self._blocks.by_smooth, efforts[:, self._blocks.times])
 
-    def _moved_by_held(self, efforts: Array) -> Array:
-        """Return the positions (w, (k + 1) n, c) due to efforts held over steps (w, k, n, c)."""
-        return self._moved(self._blocks.by_held, efforts[:, self._blocks.steps])
-
-    def _moved_by_impulses(self, efforts: Array) -> Array:
-        """Return the positions (w, (k + 1) n, c) due to impulses at samples (w, k, n, c)."""
-        return self._moved(self._blocks.by_impulses, efforts[:, self._blocks.steps])
-
-    def _moved(self, matrices: Array, efforts: Array) -> Array:
+    def _moved_by(self, matrices: Array, efforts: Array) -> Array:
         """Return the positions due to efforts in blocks (w, B, times or steps, n, c), in `scale`.
 
         Args:
@@ -114,32 +109,33 @@ class Response:
             efforts: at the times, or in the steps, of each block.
         """
         rows = efforts.reshape(*matrices.shape[:2], -1, efforts.shape[-1])
-        return self._chained(matrices @ rows)
+        return self._chain_blocks(matrices @ rows)
 
-    def _chained(self, rows: Array, start: Array | float = 0.0) -> Array:
-        """Return the positions in windows, block by block (w, (k + 1) n, c), by `_left`.
+    def _chain_blocks(self, changes: Array, start: Array | float = 0.0) -> Array:
+        """Return the positions in windows, block by block (w, (k + 1) n, c), by `_projected`.
 
         Args:
-            rows: what efforts do in each block (w, B, (L + 1) n, c); positions are added to it.
+            changes: what efforts do in each block (w, B, (L + 1) n, c): positions at the ends of
+                its steps, and the rates at its end. What its initial state does is added in place.
             start: initial state of each window (2 n, c).
         """
         (w, k), n = self._steps.shape, self.joints
-        state = np.zeros((w, 2 * n, rows.shape[-1])) + start
+        state = np.zeros((w, 2 * n, changes.shape[-1])) + start
         begin = state[:, None, :n]
-        for i in range(rows.shape[1]):
+        for block in range(changes.shape[1]):
             if state.any():
-                rows[:, i] += self._blocks.by_state[:, i] @ state
-            state = rows[:, i, -2 * n :]
-        steps = rows[:, :, :-n].reshape(w, -1, n, rows.shape[-1])[:, :k]
-        return self._left(np.concatenate([begin, steps], axis=1))
+                changes[:, block] += self._blocks.by_state[:, block] @ state
+            state = changes[:, block, -2 * n :]  # the last positions, and the rates
+        positions = changes[:, :, :-n].reshape(w, -1, n, changes.shape[-1])[:, :k]
+        return self._projected(np.concatenate([begin, positions], axis=1))
 
     def _reset_basis(self) -> None:
         """Set the basis to what initial states explain, in the present scale."""
         self._basis = None
-        rows = np.zeros((*self._blocks.by_state.shape[:3], 2 * self.joints))
-        self._basis = np.linalg.qr(self._chained(rows, np.eye(2 * self.joints)))[0]
+        no_changes = np.zeros((*self._blocks.by_state.shape[:3], 2 * self.joints))
+        self._basis = np.linalg.qr(self._chain_blocks(no_changes, np.eye(2 * self.joints)))[0]
 
-    def _left(self, positions: Array) -> Array:
+    def _projected(self, positions: Array) -> Array:
         """Return positions (w, k + 1, n, c) over `scale`, without what the basis spans.
 
         The result is (w, (k + 1) n, c).

@@ -21,7 +21,7 @@ from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.efforts import Taken
-from roboaccord_files.logs.problem import NOISY, UNKNOWN
+from roboaccord_files.logs.problem import FAILING, MAX_NOISE
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,13 @@ class LogCheck:
             "verdict": report.verdict,
             "levels": report.levels,
             "causes": explanation.causes,
-        }
-        if self.taken is not None:
-            data["effort"] = self.taken.document()
-        data |= {
+            **({"effort": self.taken.document()} if self.taken else {}),
             "instead": explanation.instead,
             "most": () if explanation.causes else explanation.most,
         }
-        names = "window period noise share left scheme delay motion columns notes".split()
-        return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}
+        for name in "window period noise share left scheme delay motion columns notes".split():
+            data[name] = getattr(self, name)
+        return {name: to_json(value) for name, value in data.items()}
 
 
 class LogLevel(LevelOf[Any, LogCheck]):
@@ -103,11 +101,12 @@ class LogLevel(LevelOf[Any, LogCheck]):
         """Return nothing: check.py measures a log."""
 
     def judge(self, check: LogCheck, tolerances: Tolerances) -> Finding:
+        """Return whether the residuals are within the noise, outside, or cannot be judged."""
         # Not judged: too much noise, or no efforts.
-        if check.noise > NOISY:
+        if check.noise > MAX_NOISE:
             where, size = check.noisiest
             figures = {"where": where, "size": size, "share": check.noise, "window": check.window}
-            why = because(Code.LOG_NOISE, **figures, most=NOISY)
+            why = because(Code.LOG_NOISE, **figures, most=MAX_NOISE)
             return replace(Finding.not_judged(why), quantity="noise", where=where)
         if check.unmeasured:
             return replace(Finding.not_judged(because(Code.LOG_EFFORT_ZERO)), quantity="effort")
@@ -118,15 +117,16 @@ class LogLevel(LevelOf[Any, LogCheck]):
         if explanation.causes:
             first = explanation.causes[0]
             return Finding.outside(why, quantity=first.quantity, where=first.where, size=first.size)
-        if check.beyond > UNKNOWN:
+        if check.beyond > FAILING:
             return Finding.outside(why, where=check.worst, size=check.beyond)
         # Not judged: the residuals may be noise of the efforts.
-        if check.beyond_positions > UNKNOWN and check.noise_share > NOISY:
+        if check.beyond_positions > FAILING and check.noise_share > MAX_NOISE:
             noise = because(Code.LOG_EFFORT_NOISE, share=check.noise_share)
             return replace(Finding.not_judged(why, noise), quantity="noise")
         return unless_few(Finding.within(), check.judged, check.windows, "windows")
 
     def rows(self, check: LogCheck) -> Rows:
+        """Return the rows of the report's table, by their labels."""
         return {
             "residuals": Entry(check.share, form=".3%"),
             "after the causes": Entry(check.left, form=".3%"),

@@ -22,19 +22,19 @@ from roboaccord_files.logs.efforts import Taken
 
 # Parameters that a motion does not show: so many are named, the others counted, so that it fits a
 # line.
-SHOWN = 3
+MAX_NAMED = 3
 
 
 def effort_line(taken: Taken) -> str:
     """Return the meaning that was chosen for the efforts, and how much worse the next one fits."""
     text = f"{'stated' if taken.stated else 'taken for'}: {taken.name}"
-    if taken.also:
-        text += f", with {'; '.join(map(with_interval, taken.also))}"
+    if taken.implied:
+        text += f", with {'; '.join(map(with_interval, taken.implied))}"
     if taken.factors:
-        factors = ", ".join(map(_factor, taken.factors))
+        factors = ", ".join(map(_factor_with_interval, taken.factors))
         text += f": factors {factors}, if the file's masses are right"
-    if taken.following:
-        text += f"; {taken.following} leaves {taken.times:.3g} times as much"
+    if taken.next_name:
+        text += f"; {taken.next_name} leaves {taken.next_ratio:.3g} times as much"
     return text
 
 
@@ -43,13 +43,13 @@ def motion_line(motion: Identified) -> str:
     visible = motion.base - len(motion.unseen)
     text = f"shows {visible} of {motion.base} base parameters, condition {motion.condition:.3g}"
     if motion.unseen:
-        more = len(motion.unseen) - SHOWN
-        names = ", ".join(motion.unseen[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+        more = len(motion.unseen) - MAX_NAMED
+        names = ", ".join(motion.unseen[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
         text += f"; not {names}: accord excite FILE finds a motion that does"
     return text
 
 
-def _factor(cause: Cause) -> str:
+def _factor_with_interval(cause: Cause) -> str:
     """Return the factor of a joint's efforts with its interval."""
     low, high = cause.interval or (np.nan, np.nan)
     return f"{cause.where} {cause.size:.4g} [{low:.4g}, {high:.4g}]"
@@ -70,18 +70,15 @@ def log_lines(report: Report) -> list[RenderableType]:
         figures["log" if i == 0 else " " * i] = (note, "")
     # How well the equations fit; residuals are NaN where noise has prevented the comparison.
     noise = f"noise {100 * check.noise:.2g} % of the effect of the efforts"
-    windows = f"{noise} over {check.window} steps"
-    figures["windows"] = (windows, "")
-    if check.share == check.share:
-        residuals = (
-            f"{100 * check.share:.3g} % of that effect, {100 * check.left:.3g} % after the causes"
-        )
-        figures["residuals"] = (residuals, "")
+    figures["windows"] = (f"{noise} over {check.window} steps", "")
+    if not np.isnan(check.share):
+        share = f"{100 * check.share:.3g} % of that effect"
+        figures["residuals"] = (f"{share}, {100 * check.left:.3g} % after the causes", "")
     if check.motion:
         figures["motion"] = (motion_line(check.motion), "")
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
-    if check.delay == check.delay:
+    if not np.isnan(check.delay):
         ticks = f"{check.delay / check.period:.3g}"
         unit = "tick" if ticks == "1" else "ticks"
         figures["delay"] = (f"efforts act {ticks} {unit} of {1e3 * check.period:.4g} ms late", "")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
+# Arrays of one length by the name of the column.
 Columns = Mapping[str, NDArray[Any]]
 
 
@@ -20,17 +21,18 @@ class Table(NamedTuple):
     """The columns of a log.
 
     Args:
-        columns: (k,) each, of floats, integers or decimals; NaN where a row has no number.
+        columns: (k,) each, of floats, integers or decimals; NaN where a row has no number. The name
+            "" is that of numbers without a column's name.
         notes: remarks on what was read, for the user.
         published: whether rows are ROS joint states; publishers that measure no effort send zeros.
-        more: names of further columns, such as topics of a bag, that are read when asked for.
+        further: names of further columns, such as topics of a bag, that are read when asked for.
         commanded: whether the efforts are commands, which act later.
     """
 
     columns: Columns
     notes: Sequence[str] = ()
     published: bool = False
-    more: Sequence[str] = ()
+    further: Sequence[str] = ()
     commanded: bool = False
 
     def numbers(self, name: str) -> Array:

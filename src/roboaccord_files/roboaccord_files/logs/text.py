@@ -29,12 +29,12 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")  # date and ti
 SEPARATORS = (";", "\t", ",", "")  # "" stands for blanks
 # Lines; the numbers must begin within these: programs write their settings above, at most a few
 # screens.
-HEAD = 200
+MAX_HEAD = 200
 # Lines by which the separator is recognised. Numbers outweigh the header's words in them.
-LOOKED_AT = 20
+SAMPLE_LINES = 20
 # A column whose first number is larger is kept as decimals. Floats below have steps of 2e-12, finer
 # than ns.
-FAR = 1e4
+DECIMALS_FROM = 1e4
 Row = Sequence[str]
 
 
@@ -48,30 +48,31 @@ def read_text(data: bytes) -> Table:
     above = list[Row]()  # lines above the first row of numbers
     rows = _rows(data.decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))
     for row in rows:
-        if _count(row) > min(1.0, 0.5 * sum(map(bool, row))):
+        # The first row of numbers: it has two at least, or its only cell is one.
+        if _count_numbers(row) > min(1.0, 0.5 * sum(map(bool, row))):
             names, number = _names(above, row), len(above) + 1
             return _numbers(names, row, rows, number) if names else _echoed(chain([row], rows))
         if any(row):
             above.append(row)
-        if len(above) > HEAD:
+        if len(above) > MAX_HEAD:
             break
     raise ValueError("no rows of numbers")
 
 
 def _rows(text: str) -> Iterator[Row]:
     """Yield the cells of each line, by the separator that gives the most numbers."""
-    lines = [*islice(io.StringIO(text, None), HEAD)][-LOOKED_AT:]
-    numbers = [sum(map(_count, _cut(lines, separator))) for separator in SEPARATORS]
-    return _cut(io.StringIO(text, None), SEPARATORS[numbers.index(max(numbers))])
+    lines = [*islice(io.StringIO(text, None), MAX_HEAD)][-SAMPLE_LINES:]
+    numbers = [sum(map(_count_numbers, _split(lines, separator))) for separator in SEPARATORS]
+    return _split(io.StringIO(text, None), SEPARATORS[numbers.index(max(numbers))])
 
 
-def _cut(lines: Iterable[str], separator: str) -> Iterator[Row]:
+def _split(lines: Iterable[str], separator: str) -> Iterator[Row]:
     """Return the cells of lines by a separator, "" for blanks."""
     rows = csv.reader(lines, delimiter=separator) if separator else map(str.split, lines)
     return ([cell.strip() for cell in row] for row in rows)
 
 
-def _count(row: Row) -> int:
+def _count_numbers(row: Row) -> int:
     """Return how many cells of a row are numbers."""
     return sum(NUMBER.fullmatch(cell) is not None for cell in row)
 
@@ -111,7 +112,7 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
     """
     width, values = len(names), array("d")
     # Columns that begin far from 0, by their index; what is wrong with an incomplete row.
-    exact = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= FAR}
+    exact = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= DECIMALS_FROM}
     incomplete = ""
     for i, row in enumerate(filter(any, chain([first], rows)), number):
         cells = row if any(row[width:]) else row[:width]
@@ -122,14 +123,15 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
             incomplete = fault
             continue
         values.extend(map(_value, cells))
+        # Of the row that was just added, values[j - width] is the number in column j.
         for j, decimals in exact.items():
-            decimals.append(Decimal(_plain(cells[j]) if np.isfinite(values[j - width]) else "nan"))
+            decimals.append(Decimal(_digits(cells[j]) if np.isfinite(values[j - width]) else "nan"))
     columns: dict[str, Any] = dict(zip(names, np.array(values).reshape(-1, width).T))
     columns |= {names[j]: np.array(decimals) for j, decimals in exact.items()}
     return Table(columns, [f"the last {incomplete}: left out"] if incomplete else [])
 
 
-def _plain(cell: str) -> str:
+def _digits(cell: str) -> str:
     """Return the text of a number with a decimal point; of a date its nanoseconds since 1970."""
     if cell[4:5] == "-" and DATE.fullmatch(cell):
         return str(np.datetime64(cell.rstrip("Z").replace(" ", "T"), "ns").astype(np.int64))
@@ -139,7 +141,7 @@ def _plain(cell: str) -> str:
 def _value(cell: str) -> float:
     """Return the number in a cell, NaN if it is none."""
     try:
-        return float(_plain(cell))
+        return float(_digits(cell))
     except ValueError:
         return np.nan
 
@@ -161,7 +163,8 @@ def _echoed(rows: Iterable[Row]) -> Table:
         cells, parts = row[3 + count :], list[list[float]]()
         while len(parts) < len(PARTS):
             size = count if cells and cells[0] else 1
-            parts, cells = [*parts, [float(cell) for cell in cells[:size] if cell]], cells[size:]
+            parts.append([float(cell) for cell in cells[:size] if cell])
+            cells = cells[size:]
         stamp = int(row[0]) * NANOSECONDS + int(row[1])
         states.append(joint_state("", stamp, stamp, row[3 : 3 + count], parts))
     return table_of(states)

@@ -16,18 +16,18 @@ from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.columns import Column
 
-SLOWEST = 0.5  # s; with a longer period the time is taken to be in ms or ns
+MAX_PERIOD = 0.5  # s; with a longer period the time is taken to be in ms or ns
 # Of a hinge's limit; an angle beyond is in degrees. No joint overshoots so far, and degrees are 57
 # times as large as radians.
-ASTRAY = 5.0
+MAX_LIMIT_RATIO = 5.0
 # Relative; a larger difference between rates and derivatives of positions is noted. By differencing
 # alone, a sine of 1/6 of the sampling rate has as much.
-APART = 0.1
+RATE_ERROR = 0.1
 DEGREES = 180.0 / np.pi
 RATE_UNITS = {"rpm": np.pi / 30.0, "deg/s": np.pi / 180.0}
 # Relative; a factor this near to that of a unit is taken for the unit, and no two units are alike.
 # Differencing changes the factor of a sine of 13 samples a period or more by less.
-NEAR = 0.02
+UNIT_ERROR = 0.02
 
 
 def check_units(
@@ -44,7 +44,8 @@ def check_units(
     Raises:
         AccordError: if a unit cannot be right, with what may be wrong and the cure.
     """
-    if (period := float(np.median(np.diff(time)))) > SLOWEST:
+    period = float(np.median(np.diff(time)))
+    if period > MAX_PERIOD:
         cure = f"in ms or ns? --map 'time={columns['time'].name}[ms]'"
         raise AccordError(f"samples {period:g} s apart; {cure}")
     rates = np.column_stack([np.diff(positions) / np.diff(time) for positions in q.values()])
@@ -57,7 +58,7 @@ def check_units(
         if speed > FAST_RATE:
             moves = f"{joint} moves at {speed:.3g} rad/s"
             raise AccordError(f"{moves}; in degrees, or the time in another unit? {cure}")
-        if angle > ASTRAY * limit > 0.0 and not column.unit:
+        if angle > MAX_LIMIT_RATIO * limit > 0.0 and not column.unit:
             reaches = f"{joint} reaches {angle:.3g} rad, its limit is {limit:.3g} rad"
             raise AccordError(f"{reaches}; in degrees? {cure}")
 
@@ -78,14 +79,14 @@ def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> 
         derived, recorded = (values[np.isfinite(means)] for values in (slopes, means))
         size = float(np.linalg.norm(recorded))
         difference = float(np.linalg.norm(derived - recorded))
-        if difference <= APART * size:
+        if difference <= RATE_ERROR * size:
             continue
         # The factor between the two, by least squares, may be that of a unit.
         scale = float(derived @ recorded) / size**2 if size else 0.0
-        if abs(scale - DEGREES) < NEAR * DEGREES:
+        if abs(scale - DEGREES) < UNIT_ERROR * DEGREES:
             cure = f"--map 'q/{joint}=COLUMN[deg]'"
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
-        near = [unit for unit, factor in RATE_UNITS.items() if abs(scale - factor) < NEAR * factor]
+        near = [u for u, factor in RATE_UNITS.items() if abs(scale - factor) < UNIT_ERROR * factor]
         deviation = f"{difference / np.sqrt(len(recorded)):.2g} rad/s off d(position)/dt"
-        what = f"in {near[0]} by d(position)/dt" if near else deviation
-        yield f"rates of {joint} are {what}; they are not used"
+        description = f"in {near[0]} by d(position)/dt" if near else deviation
+        yield f"rates of {joint} are {description}; they are not used"

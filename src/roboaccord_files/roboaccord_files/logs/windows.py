@@ -19,7 +19,8 @@ Noise of the positions is so never differentiated, and q_s need not be exact. An
 parameter p changes e by -dID/dp, and its column of the regression is the delta of that. Where a
 joint with dry friction turns back, the effort of friction is unknown, and projected out, too.
 
-FLOOR, MOST, FEW, CAP and SLOW may be tuned. A further term of the equations belongs to `LogBody`.
+MODEL_ERROR, MAX_SAMPLES, FIRST_SAMPLES, PEAK_MARGIN and SLOW_SHARE may be tuned. A further term of
+the equations belongs to `LogBody`.
 """
 
 from __future__ import annotations
@@ -33,45 +34,45 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-from roboaccord_files.logs.along import Along
+from roboaccord_files.logs.along import RobotMotion
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.response import PROBE, Response
 from roboaccord_files.logs.smooth import Smooth
 
 # Share of the effect of the efforts; so inexact the equations are taken to be at best. A twentieth
-# of problem.BOUND, the smallest cause.
-FLOOR = 1e-4
+# of problem.MIN_EXPLAINED, the smallest cause.
+MODEL_ERROR = 1e-4
 # Samples that are compared at most, and for a first look. Time grows with them, and precision with
 # the root: from 1200 to 3000 by 1.6.
-MOST, FEW = 3000, 1200
+MAX_SAMPLES, FIRST_SAMPLES = 3000, 1200
 # Positions of all joints that are compared at most: for more the work grows faster than what they
-# show, as each of n joints adds hypotheses, too. That of three joints in MOST samples.
-ROWS = 9000
-# A joint has a speed limit if its rate is within CAP of its TOP quantile in a share CAPPED of the
-# samples. A sine is within 1 % of its peak for 9 % of the time, less than half of CAPPED; the last
-# 1 % may be outliers.
-TOP, CAP, CAPPED = 0.99, 0.01, 0.2
+# show, as each of n joints adds hypotheses, too. That of three joints in MAX_SAMPLES samples.
+MAX_POSITIONS = 9000
+# A joint has a speed limit if its rate is within PEAK_MARGIN of its PEAK_QUANTILE quantile in a
+# share LIMITED_SHARE of the samples. A sine is within 1 % of its peak for 9 % of the time, less
+# than half of LIMITED_SHARE; the last 1 % may be outliers.
+PEAK_QUANTILE, PEAK_MARGIN, LIMITED_SHARE = 0.99, 0.01, 0.2
 # Of a joint's rms rate; below it dry friction may turn over, and is left unknown, of a sine for 5 %
 # of the time.
-SLOW = 0.1
+SLOW_SHARE = 0.1
 # Times the noise, and rad or m; a joint with a smaller range rests. White noise of a million
 # samples has a range of 10; encoders of 22 bits count 1.5e-6 rad.
-RESTS, STILL = 12.0, 1e-6
+REST_NOISE, REST_RANGE = 12.0, 1e-6
 # s, and share of a joint's range: a joint that moves by less for so long rests at times. A sine of
 # 0.3 Hz is so near its peak for 0.07 s.
-LASTING, CREEP = 0.25, 1e-3
-BRAKING = 0.1  # s; a brake takes less to stop a joint
+REST_TIME, REST_SHARE = 0.25, 1e-3
+BRAKING_TIME = 0.1  # s; a brake takes less to stop a joint
 # Nodes of a window (nodes.py) at least, and further ones a second of its length: 60 resolve 30 Hz,
 # more than the joints of robots reach.
-NODES, DENSE = 5, 60.0
-# Nodes for each knot of the smooth motion; a window that needs more than MANY has all samples. A
-# spline of degree 5 bends up to three times between knots, and the interpolation's weights grow as
-# 4^nodes.
-ROUGH, MANY = 3.0, 32
+MIN_NODES, NODES_PER_SECOND = 5, 60.0
+# Nodes for each knot of the smooth motion; a window that needs more than MAX_NODES has all samples.
+# A spline of degree 5 bends up to three times between knots, and the interpolation's weights grow
+# as 4^nodes.
+NODES_PER_KNOT, MAX_NODES = 3.0, 32
 # Relative; unknown efforts with a smaller singular value have no effect. Round-off of a basis is
 # some 1e-13.
-THIN = 1e-9
+NEGLIGIBLE_EFFECT = 1e-9
 
 
 class Windows(Response):
@@ -86,7 +87,7 @@ class Windows(Response):
         log: the samples, of n joints.
         body: the robot as its file has it.
         size: k, the steps of a window, which has k + 1 samples.
-        smooth: motion through the log; computed if None.
+        smooth: motion through the log.
         most: samples that are compared at most; of more windows some are left out.
 
     Attributes:
@@ -101,21 +102,18 @@ class Windows(Response):
     """
 
     def __init__(
-        self, log: Log, body: LogBody, size: int, smooth: Smooth | None = None, most: int = MOST
+        self, log: Log, body: LogBody, size: int, smooth: Smooth, most: int = MAX_SAMPLES
     ) -> None:
-        self.log, self.smooth = log, smooth or Smooth.of(log)
+        self.log, self.smooth = log, smooth
         n = log.q.shape[1]
-        nodes = max(NODES + int(DENSE * size * log.period), int(ROUGH * size / self.smooth.every))
-        if size * ROUGH > MANY * self.smooth.every:
-            nodes, most = 2 * size + 1, most // 2
-        # First samples of the windows; evenly chosen ones where there are too many.
-        starts = np.concatenate(
-            [np.arange(part.start, part.stop - size, size) for part in log.segments]
-        )
-        count = max(min(most, ROWS // n) // size, 1)
-        self.is_complete = len(starts) <= count
-        if not self.is_complete:
-            starts = starts[np.linspace(0, len(starts) - 1, count).astype(int)]
+        # Nodes by the length in time and by the knots; at all times where that is too many.
+        nodes = int(NODES_PER_KNOT * size / smooth.spacing)
+        nodes = max(nodes, MIN_NODES + int(NODES_PER_SECOND * size * log.period))
+        if size * NODES_PER_KNOT > MAX_NODES * smooth.spacing:
+            nodes = 2 * size + 1
+            most //= 2
+        count = max(min(most, MAX_POSITIONS // n) // size, 1)
+        starts, self.is_complete = _first_samples(log, size, count)
         self.samples = starts[:, None] + np.arange(size + 1)
         # Times of samples and, between them, the middles of steps.
         time = log.time[self.samples]
@@ -123,18 +121,19 @@ class Windows(Response):
         times[:, ::2], times[:, 1::2] = time, 0.5 * (time[:, 1:] + time[:, :-1])
         # Joints that unknown forces hold: resting ones, and the slides of a base on a pivot.
         self.noise = self.smooth.noise
-        self.is_resting = np.ptp(log.q, axis=0) <= np.maximum(RESTS * self.noise, STILL)
+        self.is_resting = np.ptp(log.q, axis=0) <= np.maximum(REST_NOISE * self.noise, REST_RANGE)
         is_held = np.tile(self.is_resting, (len(starts), 1))
         for swing in log.swings:
             is_held[(starts >= swing.start) & (starts < swing.stop), :3] = True
         super().__init__(body, times, self.smooth.at(starts, times), is_held, nodes)
-        self._along = [Along.of(body, self.nodes)]
+        self._robot_motions = [RobotMotion.of(body, self.nodes)]
         # The effect of the efforts, with scale 1, and the scale of the residuals.
         self._reset_basis()
         self.effort_effect = self._effect_of_efforts()
-        self.scale = np.hypot(self.noise, FLOOR * self.effort_effect)
+        self.scale = np.hypot(self.noise, MODEL_ERROR * self.effort_effect)
         self._reset_basis()
-        self.smoothing_error, self.rounding = self._left_of_log(), np.zeros(n)
+        self.smoothing_error = self._smoothing_error()
+        self.rounding = np.zeros(n)
 
     def _effect_of_efforts(self) -> Array:
         """Return the rms effect of the efforts on the positions in a window (n,) [rad or m].
@@ -142,12 +141,13 @@ class Windows(Response):
         That of efforts against inertia, and that of all others, count separately.
         """
         body, (q, qd, qdd) = self.body, self.nodes
-        needed = self._spread(body.efforts(q, qd, qdd)) + body.friction(self.qd)
+        needed = self._nodes.interpolated(body.efforts(q, qd, qdd)) + body.friction(self.qd)
         weightless = replace(body, gravity=np.zeros(3))
-        inertial = self._spread(weightless.efforts(q, 0 * qd, qdd))
+        inertial = self._nodes.interpolated(weightless.efforts(q, 0 * qd, qdd))
         moved = self.moved_by(np.stack([inertial, needed - inertial], axis=-1))
         squares = (moved**2).sum(axis=-1).reshape(len(self.samples), -1, self.joints)
         effect = np.sqrt(squares.mean((0, 1)))
+        # At least a thousandth of the largest, since noise is divided by it.
         return np.asarray(np.maximum(effect, 1e-3 * effect.max()), float)
 
     @property
@@ -172,24 +172,25 @@ class Windows(Response):
         rates = np.abs(self.qd).reshape(len(self.samples), -1, self.joints)
         for joint in self.log.driven:
             j = self.log.joints.index(joint)
-            highest = float(np.quantile(rates[..., j], TOP))
-            near = rates[..., j] > (1.0 - CAP) * highest
-            if highest > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
+            highest = float(np.quantile(rates[..., j], PEAK_QUANTILE))
+            near = rates[..., j] > (1.0 - PEAK_MARGIN) * highest
+            if highest > 0.0 and near.mean() > LIMITED_SHARE and not near.any(axis=1).all():
                 rate = float(np.median(rates[..., j][near]))
                 yield joint, rate, float(near.mean()), np.asarray(near.any(axis=1))
 
     def at_rest(self) -> NDArray[np.bool_]:
         """Return at which samples of the log joints rest, or are about to (samples, n).
 
-        A joint rests where it moves by no more than CREEP of its range, or by its noise, for
-        LASTING.
+        A joint rests where it moves by no more than REST_SHARE of its range, or by its noise, for
+        REST_TIME.
         """
         from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
         q, period = self.log.q, self.log.period
-        lasting, braking = int(LASTING / period) + 1, int(BRAKING / period) + 1  # in samples
+        lasting = int(REST_TIME / period) + 1  # in samples, as the next
+        braking = int(BRAKING_TIME / period) + 1
         ranges = maximum_filter1d(q, lasting, 0) - minimum_filter1d(q, lasting, 0)
-        is_still = ranges <= np.maximum(RESTS * self.noise, CREEP * np.ptp(q, axis=0))
+        is_still = ranges <= np.maximum(REST_NOISE * self.noise, REST_SHARE * np.ptp(q, axis=0))
         # A range belongs to the middle of its samples; all of them rest, and those around are near.
         rests = maximum_filter1d(is_still, lasting + 2 * braking, 0)
         return np.asarray(rests | self.is_resting)
@@ -202,10 +203,11 @@ class Windows(Response):
         """
         columns = [self.log.joints.index(joint) for joint in joints]
         rates = np.abs(self.qd)
-        is_slow = rates < SLOW * np.sqrt((rates**2).mean(axis=0))
+        is_slow = rates < SLOW_SHARE * np.sqrt((rates**2).mean(axis=0))
         if not is_slow[:, columns].any():
             return self
-        windows, ramp = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
+        windows = copy.copy(self)
+        ramp = np.linspace(-1.0, 1.0, 2 * self.size + 1)
         unknown = np.zeros((len(rates), self.joints, 3 * len(columns)))
         for i, j in enumerate(columns):
             forward = self.qd[:, j] > 0.0
@@ -213,38 +215,40 @@ class Windows(Response):
             unknown[:, j, 3 * i : 3 * i + 3] = (is_slow[:, j] * np.array(shapes)).T
         # An orthonormal basis of their effects joins that of the initial states.
         basis, sizes, _ = np.linalg.svd(self.moved_by(unknown), full_matrices=False)
-        basis = basis * (sizes > THIN * sizes.max(initial=1e-300))[:, None]
+        basis = basis * (sizes > NEGLIGIBLE_EFFECT * sizes.max(initial=1e-300))[:, None]
         windows._basis = np.concatenate([self._basis, basis], axis=-1)
         return windows._recomputed()
 
-    def _left_of_log(self) -> Array:
+    def _smoothing_error(self) -> Array:
         """Return recorded less smooth positions (w, (k + 1) n)."""
         smooth = self.q.reshape(len(self.samples), -1, self.joints)[:, ::2]
-        return self._left((self.log.q[self.samples] - smooth)[..., None])[..., 0]
+        return self._projected((self.log.q[self.samples] - smooth)[..., None])[..., 0]
 
-    def rescaled(self, more: Array, steps: Array) -> Windows:
+    def rescaled(self, effort_noise: Array, is_rounding: Array) -> Windows:
         """Return the windows with the noise of efforts added to the scale.
 
         Args:
-            more: effect of that noise on positions (n,) [rad or m].
-            steps: mask of joints whose noise is rounding (n,), which windows do not average out.
+            effort_noise: its effect on positions (n,) [rad or m].
+            is_rounding: mask of joints whose noise is rounding, which windows do not average out
+                (n,).
         """
         windows = copy.copy(self)
-        windows.rounding = np.where(steps, more / self.effort_effect, 0.0)
-        windows.scale = np.hypot(self.scale, more)
+        windows.rounding = np.where(is_rounding, effort_noise / self.effort_effect, 0.0)
+        windows.scale = np.hypot(self.scale, effort_noise)
         windows._reset_basis()
         return windows._recomputed()
 
     def _recomputed(self) -> Windows:
         """Return these windows, without kept results of another basis or scale."""
+        # Cached properties keep their values in the instance's __dict__.
         for name in ("_needed", "_measured", "scheme", "_late_friction"):
             self.__dict__.pop(name, None)
-        self.smoothing_error = self._left_of_log()
+        self.smoothing_error = self._smoothing_error()
         return self
 
     def in_windows(self, positions: Array) -> Array:
         """Return given positions of all samples of the log (samples, n) in windows."""
-        return self._left(positions[self.samples][..., None])[..., 0]
+        return self._projected(positions[self.samples][..., None])[..., 0]
 
     def moved_by(self, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to smooth efforts (w (2 k + 1), n, c)."""
@@ -271,14 +275,15 @@ class Windows(Response):
             body: the robot.
             kept: whether to keep its results, because the next robots will be similar.
         """
-        similar = max(self._along, key=lambda along: len(along.same_frames(body)))
-        along = Along.of(body, self.nodes, similar)
+        similar = max(self._robot_motions, key=lambda motion: len(motion.same_frames(body)))
+        motion = RobotMotion.of(body, self.nodes, similar)
         if kept:
-            self._along = [self._along[0], along]
+            self._robot_motions = [self._robot_motions[0], motion]
         q, clock_rate = self.nodes[0], 1.0 + body.clock  # seconds of a fast clock in a true one
         qdd = clock_rate**2 * self.nodes[2]
-        smooth_efforts = along.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
-        return np.asarray(self._spread(smooth_efforts) + body.friction(clock_rate * self.qd))
+        smooth_efforts = motion.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
+        friction = body.friction(clock_rate * self.qd)
+        return np.asarray(self._nodes.interpolated(smooth_efforts) + friction)
 
     @cached_property
     def _needed(self) -> Array:
@@ -294,8 +299,8 @@ class Windows(Response):
         """Return recorded positions less those of a robot without efforts (w, (k + 1) n)."""
         if body is self.body:
             return self._measured
-        more = self.needed(body, kept=True) - self._needed
-        return self._measured + self.moved_by(more[..., None])[..., 0]
+        difference = self.needed(body, kept=True) - self._needed
+        return self._measured + self.moved_by(difference[..., None])[..., 0]
 
     def by_held_efforts(self, shift: int, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to efforts that are held over each step.
@@ -304,7 +309,8 @@ class Windows(Response):
             shift: samples by which the efforts act late.
             efforts: of all samples of the log (samples, n, c).
         """
-        return self._moved_by_held(self.applied(shift, efforts))
+        acting = self.applied(shift, efforts)[:, self._blocks.steps]
+        return self._moved_by(self._blocks.by_held, acting)
 
     def by_smooth_efforts(self, shift: int, efforts: Array) -> Array:
         """Return the positions due to efforts that change smoothly between samples.
@@ -312,6 +318,7 @@ class Windows(Response):
         The value in the middle of a step is interpolated by a cubic. Arguments and shapes are those
         of `by_held_efforts`.
         """
+        # Efforts at the end and the start of each step, and a sample before and after it.
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
         at_times = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
         at_times[:, 0], at_times[:, 2::2] = start[:, 0], end
@@ -323,7 +330,8 @@ class Windows(Response):
 
         Semi-implicit steps act so. Arguments and shapes are those of `by_held_efforts`.
         """
-        return self._moved_by_impulses(self.applied(shift + 1, efforts))
+        acting = self.applied(shift + 1, efforts)[:, self._blocks.steps]
+        return self._moved_by(self._blocks.by_impulses, acting)
 
     def late(self, which: int, damping: Array) -> Array:
         """Return the effect on positions of a delay by a period (w, (k + 1) n).
@@ -339,12 +347,24 @@ class Windows(Response):
         """Effect on positions if q or qd are late by a period (w, (k + 1) n, 2)."""
         body, period = self.body, self.log.period
         q, qd, qdd = self.nodes
-        plain, delay = body.efforts(q, qd, qdd), PROBE * period
-        by_q = body.efforts(q - delay * qd, qd, qdd) - plain
-        by_qd = body.efforts(q, qd - delay * qdd, qdd) - plain
-        return self.moved_by(self._spread(np.stack([by_q, by_qd], axis=-1) / PROBE))
+        unchanged, delay = body.efforts(q, qd, qdd), PROBE * period
+        by_q = body.efforts(q - delay * qd, qd, qdd) - unchanged
+        by_qd = body.efforts(q, qd - delay * qdd, qdd) - unchanged
+        return self.moved_by(self._nodes.interpolated(np.stack([by_q, by_qd], axis=-1) / PROBE))
 
     @cached_property
     def _late_friction(self) -> Array:
         """Effect on positions if a damping of 1 N m s/rad is late, by joint (w, (k + 1) n, n)."""
         return self.moved_by(-self.log.period * self.qdd[:, :, None] * np.eye(self.joints))
+
+
+def _first_samples(log: Log, size: int, count: int) -> tuple[NDArray[np.intp], bool]:
+    """Return the first samples of windows of `size` steps (w,), and whether these are all.
+
+    Of more than `count` windows evenly chosen ones are taken.
+    """
+    starts_of = [np.arange(part.start, part.stop - size, size) for part in log.segments]
+    starts = np.concatenate(starts_of)
+    if len(starts) <= count:
+        return starts, True
+    return starts[np.linspace(0, len(starts) - 1, count).astype(int)], False

@@ -1,11 +1,12 @@
 """Prove by ablation which traps in a file make an engine differ from the reference.
 
-A trap is text that readers interpret differently (roboaccord_files.repair); ablation removes causes
-one at a time to see what each is responsible for. For each trap, `ablate` lets the engine read the
-text with all other traps repaired, and then with this one repaired, too. If that at least halves
-the error, or makes the engine accept the text, the trap is a proven cause. Where no single trap is,
-`jointly` finds the smallest set that is. reading.py calls both. test_parity.py plants faults in one
-engine at a time, whose causes must be named.
+A `Trap` is text that readers interpret differently, at some links or joints (`where`), with its
+repair (roboaccord_files.repair); ablation removes causes one at a time to see what each is
+responsible for. For each trap, `ablate` lets the engine read the text with all other traps
+repaired, and then with this one repaired, too. If that at least halves the error, or makes the
+engine accept the text, the trap is a proven cause, and is reported as a `Flaw` with both errors.
+Where no single trap is, `jointly` finds the smallest set that is. reading.py calls both.
+test_parity.py plants faults in one engine at a time, whose causes must be named.
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Flaw]:
     """
     proven = []
     for i, trap in enumerate(traps):
+        # Later traps, without the places that they share with this one.
         later = [
             replace(other, where=tuple(name for name in other.where if name not in trap.where))
             for other in traps[i + 1 :]
         ]
-        text = repaired(urdf, [*traps[:i], *(other for other in later if other.where)])
-        before, after = ask(text), ask(repaired(text, [trap]))
+        with_trap = repaired(urdf, [*traps[:i], *(other for other in later if other.where)])
+        before, after = ask(with_trap), ask(repaired(with_trap, [trap]))
         if before.agrees or not _is_better(before, after):
             continue
         proven.append(_proven(trap, before, after))
@@ -59,12 +61,14 @@ def jointly(urdf: str, traps: Sequence[Trap], causes: Sequence[Trap], ask: Ask) 
     """
 
     def outcome_with(unrepaired: Sequence[Trap]) -> ReadingOutcome:
+        """Return what the engine makes of the text with only these traps in it."""
         return ask(repaired(urdf, [trap for trap in traps if trap not in unrepaired]))
 
     after = outcome_with(())
     if not after.agrees:
         return []
-    needed = suspects = [trap for trap in traps if trap not in causes]
+    suspects = [trap for trap in traps if trap not in causes]
+    needed = suspects
     for trap in suspects:
         fewer = [other for other in needed if other is not trap]
         if not outcome_with(fewer).agrees:

@@ -24,7 +24,7 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.numerics.isolation import Crash, recording_output
 
 from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions, reader
-from roboaccord_files.parity.files import Source, read
+from roboaccord_files.parity.files import Source, read_source
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.parity.words import OF_CONVERTED, ParityCode
@@ -35,28 +35,23 @@ from roboaccord_files.rules.findings import RuleFinding
 # Rules that find text where a number must be, or too few numbers.
 NUMBER_RULES = ("number-invalid", "number-count")
 
-# What was measured, or the crash or timeout that prevented it, by engine and level.
+# What was measured, or the crash or timeout that prevented it (`Crash`: reason, whether it is late,
+# and the lines printed until then), by engine and level.
 Checks = Mapping[tuple[str, str], Any | Crash]
 
 
-def examine_file(
-    source: Source, versions: Mapping[str, str], options: ReadingOptions
-) -> RobotParity:
+def examine_file(file: Source, versions: Mapping[str, str], options: ReadingOptions) -> RobotParity:
     """Return how all engines read a file; called in another process."""
     try:
-        bench = _bench(source, options)
-        robot = RobotParity(
-            name=bench.file.name,
-            file=str(bench.file.path),
-            base=bench.question.base,
-            joints=len(bench.tree.moving),
-            mass=sum(link.mass for link in bench.tree.links),
+        bench = _bench(file, options)
+        robot = replace(
+            bench.summary(),
             traps=tuple(trap.flaw for trap in find_traps(bench.stripped)),
             findings=tuple(findings(bench.file)),
             form=bench.file.form,
         )
     except AccordError as error:
-        return unread(source, str(error), versions, options)
+        return unread(file, str(error), versions, options)
     measured = {
         (engine, level.name): _measure(bench, engine, level, options)
         for engine in versions
@@ -72,7 +67,7 @@ def examine_one(source: Source, engine: str, level: FileLevel[Any], options: Rea
 
 def _bench(source: Source, options: ReadingOptions) -> Bench:
     """Return the bench of a file; raise AccordError if meshes that determine masses are missing."""
-    file = read(source)
+    file = read_source(source)
     if file.unweighed:
         where = f"{Path(file.missing[0]).parent}: put them there, or write <inertial>"
         links = ", ".join(file.unweighed)
@@ -107,7 +102,7 @@ def answered(
     """
     robot = replace(robot, versions=versions, settings=options.settings)
     # Engines that were given a text converted from the file.
-    converted = {e for e in robot.engines if robot.form and reader(e).form != robot.form}
+    converted = {name for name in robot.engines if robot.form and reader(name).form != robot.form}
     checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
     judged = list[Finding]()
     for level in LEVELS:
@@ -133,7 +128,8 @@ def _check_of_crash(level: FileLevel[Any], crash: Crash, unread: bool, converted
         converted: whether the engine was given a text converted from the file: a crash on that
             text is not the file's fault.
     """
-    code, reason = ParityCode.NO_ANSWER if crash.late else ParityCode.CRASH, crash.reason
+    code = ParityCode.NO_ANSWER if crash.late else ParityCode.CRASH
+    reason = crash.reason
     if code is ParityCode.CRASH and converted:
         code, reason = ParityCode.CONVERTED, f"{OF_CONVERTED}: crash: {reason}"
     failure = ParityCode.NOT_READ if unread else code
@@ -161,13 +157,13 @@ def unread(
     found_by_rules = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
         with contextlib.suppress(AccordError):
-            found_by_rules = findings(read(source))
+            found_by_rules = findings(read_source(source))
         if not any(finding.severity == "error" for finding in found_by_rules):
             found_by_rules.append(unreadable(source.path, reason))
     numbers = [finding.message for finding in found_by_rules if finding.rule in NUMBER_RULES]
     if numbers:  # the reader's own message would name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
-    name, crash = source.path.name.partition(".")[0], Crash(reason)
+    name = source.path.name.partition(".")[0]
     robot = RobotParity(name, str(source.path), findings=tuple(found_by_rules), unread=reason)
-    measured = {(engine, level.name): crash for engine in versions for level in LEVELS}
+    measured = {(engine, level.name): Crash(reason) for engine in versions for level in LEVELS}
     return answered(robot, measured, versions, options)

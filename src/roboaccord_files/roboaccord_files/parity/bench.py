@@ -31,7 +31,8 @@ from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
 
 from roboaccord_files.parity.compare import TOLERANCE, ReadingOutcome, ReferenceReading, compare
-from roboaccord_files.parity.files import shipped
+from roboaccord_files.parity.files import unchanged_path
+from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
@@ -40,7 +41,7 @@ from roboaccord_files.repair.names import duplicates
 # Settings of engines: `default` are their own, `accord` those of this project.
 Settings: TypeAlias = Literal["default", "accord"]
 SETTINGS: tuple[Settings, ...] = ("default", "accord")
-C = TypeVar("C")  # the check that a level returns
+C = TypeVar("C")  # the check of a level: what it measures, such as ReadingCheck (result.py)
 
 
 def reader_names() -> tuple[str, ...]:
@@ -69,6 +70,7 @@ def version_of(engine: str) -> str:
 
 
 def _spec(engine: str) -> EngineSpec:
+    """Return the specification of an engine that reads descriptions; AccordError for any other."""
     check_engine(engine, reader_names())
     return specs()[engine]
 
@@ -128,13 +130,20 @@ class Bench:
         Raises:
             AccordError: if the robot's root does not allow the base that was asked for.
         """
-        root, top_link = self.tree.links[0].name, find_root(ET.fromstring(self.text), "")
+        root = self.tree.links[0].name  # the world, or a link
+        top_link = find_root(ET.fromstring(self.text), "")
         name = self.file.path.name
         if self.base == "free" and root == "world":
             raise AccordError(f"{name} hangs on the link world: its base is fixed")
         if self.base == "fixed" and root != top_link:
             raise AccordError(f"{name} floats above its link {top_link}: it is free")
         return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
+
+    def summary(self) -> RobotParity:
+        """Return name, file, base, number of joints and mass of the robot, without engines."""
+        mass = sum(link.mass for link in self.tree.links)
+        path, joint_count = str(self.file.path), len(self.tree.moving)
+        return RobotParity(self.file.name, path, self.question.base, joint_count, mass)
 
     def reference(self, urdf: str, rounded: bool) -> ReferenceReading:
         """Return the reference's reading of a text, from a cache if it was read before.
@@ -164,7 +173,7 @@ class Bench:
         is_native = self.is_own(engine) and urdf == self.full_text
         text = self.file.origin if is_native else urdf
         is_unchanged = is_native or (not self.file.form and urdf == self.file.text)
-        file = shipped(self.file) if is_unchanged else None
+        file = unchanged_path(self.file) if is_unchanged else None
         packages = self.packages if is_native or "<mesh" in urdf else {}
         return reader(engine)(text, question or self.question, settings, packages, file)
 
@@ -213,10 +222,12 @@ class Bench:
         for masses of 0, the engine must compute them all the same, so that it may refuse them.
         """
         reference_text = self.text if engine in self.planted else urdf
+        reference: ReferenceReading | None = None
+        undetermined = ""  # why the reference has no accelerations
         try:
             reference = self.reference(reference_text, reader(engine).rounds)
         except AccordError as error:
-            reference, undetermined = None, str(error)
+            undetermined = str(error)
         question = reference.question if reference else self.question
         try:
             reading = self.read(engine, settings, urdf, question)
@@ -237,7 +248,7 @@ def _undetermined(reason: str, tree: Tree) -> Difference:
     It is at the first link or joint that the reference names in its reason.
     """
     names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
-    named = [name for name in names if f" {name} " in f"{reason} "]
+    named = [name for name in names if f" {name} " in f"{reason} "]  # as a whole word
     return Difference("acceleration", (named or [""])[0], math.inf, TOLERANCE)
 
 

@@ -25,8 +25,8 @@ from roboaccord_files.parity.files import Source
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import Done, RobotParity
 
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
+T = TypeVar("T")  # result of a job
+Ts = TypeVarTuple("Ts")  # its arguments
 
 # s of processor time for one robot in one engine. Usual robots take seconds; a file that makes an
 # engine hang is `undecided` after this time (docs/parity.md).
@@ -67,22 +67,21 @@ def examine_all(
             done(result)
     for i in range(len(files)):
         if i not in robots:
-            robots[i] = _examine_one_by_one(files[i], engines, options)
+            robots[i] = _examine_each(files[i], engines, options)
             done(robots[i])
     return [robots[i] for i in range(len(files))]
 
 
-def _examine_one_by_one(
-    source: Source, engines: Mapping[str, str], options: ReadingOptions
-) -> RobotParity:
+def _examine_each(file: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
     """Return how engines read a file, each in a process of its own."""
     # The properties of the file itself, without an engine.
-    ((_, robot),) = run_isolated(examine_file, [(source, {}, options)], TIMEOUT)
+    ((_, robot),) = run_isolated(examine_file, [(file, {}, options)], TIMEOUT)
     if isinstance(robot, Crash):
-        return unread(source, robot.reason, engines, options, judged=not robot.late)
+        return unread(file, robot.reason, engines, options, judged=not robot.late)
     if robot.unread:
-        return unread(source, robot.unread, engines, options)
-    jobs = [(source, engine, level, options) for engine in engines for level in LEVELS]
+        return unread(file, robot.unread, engines, options)
+    # The checks of all levels in all engines.
+    jobs = [(file, engine, level, options) for engine in engines for level in LEVELS]
     checks = dict[tuple[str, str], Any]()
     for i, check in run_isolated(examine_one, jobs, TIMEOUT):
         _, engine, level, _ = jobs[i]

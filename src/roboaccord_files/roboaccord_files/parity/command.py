@@ -38,7 +38,8 @@ from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)  # one of the values that an option takes
 BASES: tuple[Base, ...] = ("fixed", "free")
-# Texts of the help for arguments and options that would be too long in their lines below.
+# The arguments and options of the command, in the order of its parameters: type, how the help shows
+# the value (metavar), and the help; texts of the help that are too long come first.
 ROBOT = "URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see `accord list`."
 MORE = "Arguments of a xacro file; another robot or file, and its arguments."
 BASE = "How the root moves. Default: free, unless it is the world or has no mass."
@@ -86,8 +87,8 @@ def parity_command(
     package: Package = None,
     repair: Repaired = None,
     page: Page = None,
-    report: JUnit = None,
-    annotations: Sarif = None,
+    junit_path: JUnit = None,
+    sarif_path: Sarif = None,
     names: NamePairs = None,
     other_package: OtherPackage = None,
     tolerance: Tolerance = TOLERANCE,
@@ -124,7 +125,7 @@ def parity_command(
     """
     if page:
         need("pages need", "report")
-    for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
+    for path, kind in ((page, ".html"), (junit_path, ".xml"), (sarif_path, ".sarif")):
         check_target(path, kind)
     arguments, other, other_arguments = split_words(words or [])
     packages = packages_in(models, package)
@@ -134,7 +135,7 @@ def parity_command(
         second = door.description_of(other, other_packages, other_arguments, note)
         partners = parse_name_pairs(names or [])
         pair = door.compare_pair(first, second, partners, tolerance, seed, command_line())
-        return _pair_result(pair, second, page, annotations)
+        return _pair_result(pair, second, page, sarif_path)
     root_base = one_of("--base", base, BASES) if base else None
     chosen_settings = one_of("--settings", settings, SETTINGS)
     # Nothing is drawn; without this, importing mujoco starts a process to find a window library.
@@ -154,47 +155,46 @@ def parity_command(
             command=command_line(),
         )
     assert isinstance(result, Parity)
-    return _files_result(result, repair, page, report, annotations)
+    return _files_result(result, repair, page, junit_path, sarif_path)
 
 
-def _pair_result(
-    pair: Pair, second: UrdfFile, page: Path | None, annotations: Path | None
-) -> Result:
+def _pair_result(pair: Pair, other: UrdfFile, page: Path | None, sarif_path: Path | None) -> Result:
     """Return the result of a comparison of two robots, and write the files that are asked for."""
     if page:
         write_text(page, render_pair(pair), ".html")
-    if annotations:
-        write_text(annotations, sarif([*pair_findings(pair, second)]), ".sarif")
-    return Result(pair.to_json(), [*pair_shown(pair), *_written(page, annotations)], ok=pair.ok)
+    if sarif_path:
+        write_text(sarif_path, sarif([*pair_findings(pair, other)]), ".sarif")
+    return Result(pair.to_json(), [*pair_shown(pair), *_written(page, sarif_path)], ok=pair.ok)
 
 
 def _files_result(
     result: Parity,
     repair: Path | None,
     page: Path | None,
-    report: Path | None,
-    annotations: Path | None,
+    junit_path: Path | None,
+    sarif_path: Path | None,
 ) -> Result:
     """Return the result of robots in engines, and write the files that are asked for.
 
     Args:
         result: what the engines read.
         repair: file or folder of the repaired robots, which are written already.
-        page, report, annotations: files to write as HTML, JUnit and SARIF; None for none.
+        page, junit_path, sarif_path: files to write as HTML, JUnit and SARIF; None for none.
 
     Raises:
         AccordError: if there is one file, and it cannot be read.
     """
     robots = result.robots
-    if annotations:
-        write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
+    if sarif_path:
+        findings = [finding for robot in robots for finding in robot.findings]
+        write_text(sarif_path, sarif(findings), ".sarif")
     if len(robots) == 1 and robots[0].unread and errors_of(robots[0]):
         raise AccordError(robots[0].unread)
     if page:
         write_text(page, render_parity(result), ".html")
-    if report:
-        write_text(report, junit(result), ".xml")
-    lines = _written(repair, page, report, annotations)
+    if junit_path:
+        write_text(junit_path, junit(result), ".xml")
+    lines = _written(repair, page, junit_path, sarif_path)
     return Result(result.to_json(), [*shown_of(result), *lines], ok=result.ok)
 
 
@@ -208,7 +208,7 @@ def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done
     """Show a progress bar, and yield the function to call with each robot that is finished.
 
     Each robot counts once when it is examined, and once more when it is repaired. If there are
-    several robots, a line with their status is printed, too.
+    several robots, a line is printed with the status of each engine, or why it cannot be read.
 
     Args:
         files: files of the robots.
@@ -217,9 +217,11 @@ def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done
     with counted(len(files) * (2 if targets else 1), "reading") as step:
 
         def done(robot: RobotParity) -> None:
+            """Count a robot that is finished."""
             step(1, robot.name)
             if len(files) > 1:
-                note(status_line(robot))
+                statuses = ", ".join(f"{name} {status}" for name, status in robot.status.items())
+                note(f"{robot.name}: {robot.unread or statuses}")
 
         yield done
 
@@ -236,11 +238,12 @@ def split_words(words: list[str]) -> tuple[dict[str, str], str, dict[str, str]]:
         AccordError: for a third file or robot.
     """
     position = next((i for i, word in enumerate(words) if ":=" not in word), len(words))
+    second = words[position] if position < len(words) else ""
     third, other_arguments = split_arguments(words[position + 1 :])
     if third:
         raise AccordError(f"one or two files or robots, and NAME:=VALUE of each; not {third[0]!r}")
     _, arguments = split_arguments(words[:position])
-    return arguments, "".join(words[position : position + 1]), other_arguments
+    return arguments, second, other_arguments
 
 
 def parse_name_pairs(texts: list[str]) -> dict[str, str]:
@@ -256,12 +259,6 @@ def parse_name_pairs(texts: list[str]) -> dict[str, str]:
             raise AccordError(f"--map takes A=B, not {text!r}")
         partners[name] = partner
     return partners
-
-
-def status_line(robot: RobotParity) -> str:
-    """Return the status of each engine in a line, or why the robot cannot be read."""
-    statuses = ", ".join(f"{name} {status}" for name, status in robot.status.items())
-    return f"{robot.name}: {robot.unread or statuses}"
 
 
 def one_of(option: str, value: str, values: Sequence[T]) -> T:

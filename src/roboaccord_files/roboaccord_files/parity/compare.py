@@ -26,24 +26,29 @@ from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord_files.parity.lumps import lumped_links
 from roboaccord_files.parity.words import ParityCode
 
-# Relative; a smaller error is no difference. It is half of the digits, sqrt(eps) = 1.5e-8, so that
-# a number written with six digits differs from the exact one.
-TOLERANCE = 1e-8
+DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
+# Codes of failures for which an engine is not to blame, so that it is not judged.
+NOT_JUDGED = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)
 # Number of states, of all that are drawn, in which mass matrices and gravity forces are compared. A
 # matrix has n^2 numbers, so few states will do.
 STATICS_STATES = 10
+
+# Errors allowed; eps = 2.2e-16 is the relative round-off of a number.
+# Relative; a smaller error is no difference. It is half of the digits, sqrt(eps) = 1.5e-8, so that
+# a number written with six digits differs from the exact one.
+TOLERANCE = 1e-8
 # Relative error of accelerations allowed for each unit of the condition number of the mass matrix:
 # the errors of some ten operations, 10 eps, are enlarged by the condition number.
 ROUND_OFF_PER_CONDITION = 10.0 * float(np.finfo(float).eps)
 # rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
 ANGLE_ERROR = 1e-8
-DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
+# Multiple of the effect of ANGLE_ERROR that is allowed.
+ANGLE_ERROR_MARGIN = 10.0
 # Fraction of the inertia m L^2; its round-off: 500 eps, for some 100 sums.
 INERTIA_ROUND_OFF = 1e-13
 # Fraction of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.
 GRAVITY_ROUND_OFF = 1e-14
-# Codes of failures for which an engine is not to blame, so that it is not judged.
-NOT_JUDGED = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)
+SMALLEST_SIZE = 0.1  # m; least size of a robot to which offsets are relative
 
 
 @dataclass
@@ -61,7 +66,7 @@ class ReferenceReading:
         accelerations: accelerations (m,) in each state of the question.
         tolerance: relative error allowed of all quantities but accelerations.
         gravity_tolerance: error allowed of gravity forces [N m or N], which cancel in part.
-        size: largest coordinate of a joint's origin, but at least 0.1 [m].
+        size: size of the robot, to which offsets are relative [m].
     """
 
     tree: Tree
@@ -72,10 +77,10 @@ class ReferenceReading:
         self.reading = TreeReading(self.tree, self.question)
         self.statics = self.reading.all_statics(self.question.states)
         self.accelerations = self.reading.accelerations(self.question.states)
-        self.tolerance = 10.0 * ANGLE_ERROR if self.rounded else TOLERANCE
+        self.tolerance = ANGLE_ERROR_MARGIN * ANGLE_ERROR if self.rounded else TOLERANCE
         cancellation = self.tolerance if self.rounded else GRAVITY_ROUND_OFF
         self.gravity_tolerance = cancellation * self._largest_moment()
-        self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
+        self.size = size_of(self.tree)
         self._rounding_error = self._error_by_rounding() if self.rounded else 0.0
 
     def allowed(self, state: int) -> float:
@@ -94,14 +99,14 @@ class ReferenceReading:
         return GRAVITY * self.reading.mass * max(arms)
 
     def _error_by_rounding(self) -> float:
-        """Return ten times the relative change of accelerations if joints turn by ANGLE_ERROR."""
+        """Return the error of accelerations by joints turned by ANGLE_ERROR, times the margin."""
         rng = np.random.default_rng(0)
         turns = [rpy_matrix(*rng.uniform(-ANGLE_ERROR, ANGLE_ERROR, 3)) for _ in self.tree.joints]
         turned_joints = zip(self.tree.joints, turns, strict=True)
         joints = tuple(replace(j, rotation=j.rotation @ turn) for j, turn in turned_joints)
         turned = TreeReading(replace(self.tree, joints=joints), self.question)
         pairs = zip(turned.accelerations(self.question.states), self.accelerations, strict=True)
-        return 10.0 * max(relative_at(changed, exact)[0] for changed, exact in pairs)
+        return ANGLE_ERROR_MARGIN * max(relative_at(changed, exact)[0] for changed, exact in pairs)
 
 
 def reaches(tree: Tree) -> dict[str, float]:
@@ -110,6 +115,11 @@ def reaches(tree: Tree) -> dict[str, float]:
     for joint in tree.joints:
         lengths[joint.child] = lengths[joint.parent] + float(np.linalg.norm(joint.position))
     return lengths
+
+
+def size_of(tree: Tree) -> float:
+    """Return the largest coordinate of a joint's origin, but at least SMALLEST_SIZE [m]."""
+    return max([float(np.abs(j.position).max()) for j in tree.joints] + [SMALLEST_SIZE])
 
 
 def finding_of(worst: Difference | None, failure: ParityCode | None, refusal: str) -> Finding:
@@ -169,8 +179,7 @@ class ReadingOutcome:
     @property
     def agrees(self) -> bool:
         """Whether the engine reads the text as the reference does."""
-        finding = finding_of(self.worst, self.failure, self.refusal)
-        return finding.outcome is Outcome.WITHIN
+        return finding_of(self.worst, self.failure, self.refusal).outcome is Outcome.WITHIN
 
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
@@ -214,10 +223,12 @@ def _link_differences(reference: ReferenceReading, reading: Reading) -> Iterator
 def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     """Yield the worst difference of each quantity of DYNAMICS over all states."""
     question = reference.question
-    names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
+    base_names = ["base"] * 6 if question.base == "free" else []  # a free base has six rows
+    names = [*base_names, *question.joints]
     worst = {quantity: Difference(quantity, "", 0.0, TOLERANCE) for quantity in DYNAMICS}
 
     def keep_worse(quantity: str, read: Array, expected: Array, state: int) -> None:
+        """Keep the difference of a quantity in a state if it is the worst so far."""
         error, index = relative_at(read, expected)
         allowed = reference.tolerance
         if quantity == "gravity forces":
@@ -226,6 +237,7 @@ def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iter
         if quantity == "acceleration" and error > TOLERANCE:
             allowed = reference.allowed(state)
         if error / allowed > worst[quantity].excess:
+            # `index` counts all numbers of a matrix, row by row; each has a name by its column.
             worst[quantity] = Difference(quantity, names[index % len(names)], error, allowed)
 
     for i, read in enumerate(reading.accelerations(question.states)):

@@ -9,9 +9,8 @@ compiled for a single file, which is faster.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,12 +25,13 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.jit import DISABLED
+from roboaccord.numerics.machine import environment
 from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
 from roboaccord.scenario.setups import NO_PACKAGES
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
 from roboaccord_files.parity.collection import TIMEOUT, examine_all, run_isolated
-from roboaccord_files.parity.files import Source, find_files, read
+from roboaccord_files.parity.files import Source, find_files, read_source
 from roboaccord_files.parity.pair import TOLERANCE, Pair
 from roboaccord_files.parity.pair_comparison import compare_files
 from roboaccord_files.parity.repaired import write_repaired
@@ -42,7 +42,8 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
     """Return the kind of input of a call of `parity`, a key of PARITY, in a list."""
     if given.get("other") or given.get("words"):
         return ["A B"]
-    if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
+    what = given["what"]
+    if not isinstance(what, str | Path) or is_robot(str(what)):
         return ["ROBOT"]
     return ["FOLDER" if Path(what).is_dir() else "FILE"]
 
@@ -58,9 +59,13 @@ OPTIONS = {
     "A B": "words other map tolerance models package other-package trust :=",
 }
 PARITY = Modes(_modes, OPTIONS)
+# Environment in which new processes interpret kernels: a short job is finished before numba, which
+# compiles them, is loaded.
+INTERPRETED = {DISABLED: "1"}
+Tell = Callable[[str], None]  # a function that shows the user a line
 
 
-@PARITY.guard
+@PARITY.check_arguments
 def parity(
     what: str | Path | UrdfFile | Sequence[Source],
     other: str | Path | UrdfFile | None = None,
@@ -116,7 +121,7 @@ def parity(
     if isinstance(repair, str | Path):
         repair = targets_of(Path(repair), files, Path(str(what)))
     options = ReadingOptions(settings, base, seed)
-    with interpreting() if len(files) == 1 else nullcontext():
+    with environment(INTERPRETED) if len(files) == 1 else nullcontext():
         robots = examine_all(files, versions, options, done)
         if repair:
             robots = write_repaired(files, robots, repair, versions, options, done)
@@ -127,7 +132,7 @@ def description_of(
     what: str | Path | UrdfFile | Sequence[Source],
     packages: Mapping[str, Path],
     arguments: Mapping[str, str],
-    tell: Callable[[str], None],
+    tell: Tell,
 ) -> UrdfFile:
     """Return the description of one of two robots to compare.
 
@@ -139,7 +144,7 @@ def description_of(
         if path.is_dir() and not is_robot(str(what)):
             raise AccordError(f"{what} is a folder: name two files, or robots")
         what = files_of(str(what), packages, arguments, lambda line: tell(f"{path.name}: {line}"))
-    return read(what if isinstance(what, UrdfFile) else what[0])
+    return read_source(what if isinstance(what, UrdfFile) else what[0])
 
 
 def compare_pair(
@@ -155,7 +160,7 @@ def compare_pair(
     Raises:
         AccordError: if one is no tree, or its accelerations are not determined.
     """
-    with interpreting():
+    with environment(INTERPRETED):
         job = one, other, dict(names), tolerance, seed
         ((_, result),) = run_isolated(compare_files, [job], TIMEOUT)
     if isinstance(result, Pair):
@@ -163,21 +168,7 @@ def compare_pair(
     raise AccordError(result if isinstance(result, str) else result.reason)
 
 
-@contextmanager
-def interpreting() -> Iterator[None]:
-    """Have new processes interpret kernels: a short job is finished before numba is loaded."""
-    previous = os.environ.get(DISABLED)
-    os.environ[DISABLED] = "1"
-    try:
-        yield
-    finally:
-        if previous is None:  # with any value in its place, numba would read its settings again
-            del os.environ[DISABLED]
-        else:
-            os.environ[DISABLED] = previous
-
-
-def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:
+def choose_readers(names: Sequence[str], tell: Tell) -> dict[str, str]:
     """Return the versions of the named engines, or of all that are installed if none is named.
 
     Raises:
@@ -198,10 +189,7 @@ def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[st
 
 
 def files_of(
-    what: str,
-    packages: Mapping[str, Path],
-    arguments: Mapping[str, str],
-    tell: Callable[[str], None],
+    what: str, packages: Mapping[str, Path], arguments: Mapping[str, str], tell: Tell
 ) -> Sequence[Source]:
     """Return the robots that `what` names: a file, all files of a folder, or an installed robot."""
     path = Path(what)
@@ -243,11 +231,9 @@ def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
     targets = [out]
     if what.is_dir():
         inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
-        names = [path.with_name(path.name.removesuffix(".xacro")) for path in inside]
-        targets = [
-            out / (name if name.suffix == ".urdf" else name.with_name(f"{name.name}.urdf"))
-            for name in names
-        ]
+        stems = [path.name.removesuffix(".xacro").removesuffix(".urdf") for path in inside]
+        names = zip(inside, stems, strict=True)
+        targets = [out / path.with_name(f"{stem}.urdf") for path, stem in names]
     for path in targets:
         check_target(path, ".urdf")
         check_inside(out, path)

@@ -2,8 +2,8 @@
 
 `find_files` searches a folder for the command `accord parity FOLDER`. Files that are known by their
 names match PATTERNS; files that match OTHER_PATTERNS are opened to see whether they describe a
-robot, by the element of ROBOT_ELEMENTS. A file that is not read yet is an `Unread`; `read` reads it
-in the process that examines it. Results are in the order of paths.
+robot, by the element of ROBOT_ELEMENTS. A file that is not read yet is an `Unread`; `read_source`
+reads it in the process that examines it. Results are in the order of paths.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Unread:
 Source = UrdfFile | Unread
 
 
-def read(source: Source) -> UrdfFile:
+def read_source(source: Source) -> UrdfFile:
     """Return a robot's file.
 
     Raises:
@@ -60,8 +60,11 @@ def read(source: Source) -> UrdfFile:
     return read_robot(source.path, source.packages, source.arguments)
 
 
-def shipped(file: UrdfFile) -> Path | None:
-    """Return the path of a file that has the robot's text; None for xacro and changed texts."""
+def unchanged_path(file: UrdfFile) -> Path | None:
+    """Return the path of a file that has the robot's text; None for xacro and changed texts.
+
+    Of a format other than URDF, `origin` is the text before its conversion.
+    """
     if file.path.suffix == ".xacro" or not is_file(file.path):
         return None
     text = urdf_file.plain_xml(urdf_file.decode_xml(read_bytes(file.path, LARGEST)))

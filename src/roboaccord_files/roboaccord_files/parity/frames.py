@@ -24,19 +24,19 @@ class Frame(NamedTuple):
     """The pose of a frame in another: position (3,) [m] and rotation (3, 3)."""
 
     position: Array
-    turn: Array
+    rotation: Array
 
     @property
     def inverse(self) -> Frame:
         """The pose of the other frame in this one."""
-        return Frame(-(self.turn.T @ self.position), self.turn.T)
+        return Frame(-(self.rotation.T @ self.position), self.rotation.T)
 
     def then(self, other: Frame) -> Frame:
         """Return the pose of a frame that has the pose `other` in this one."""
-        return Frame(self.position + self.turn @ other.position, self.turn @ other.turn)
+        return Frame(self.position + self.rotation @ other.position, self.rotation @ other.rotation)
 
 
-HERE = Frame(np.zeros(3), np.eye(3))  # the identity: the pose of a frame in itself
+IDENTITY = Frame(np.zeros(3), np.eye(3))  # the identity: the pose of a frame in itself
 POSED_TAGS = ("link", "joint", "frame", "model")  # elements that have a pose
 MODEL = "__model__"  # SDFormat's name for the frame of the model around an element
 
@@ -52,7 +52,8 @@ class Frames:
     """
 
     def __init__(self, model: ET.Element) -> None:
-        self.elements, self._poses = {"": model}, {"": HERE, WORLD: HERE}
+        self.elements = {"": model}
+        self._poses = {"": IDENTITY, WORLD: IDENTITY}  # as far as they were asked for, by path
         self._gather("", model)
 
     def _gather(self, scope: str, model: ET.Element) -> None:
@@ -68,7 +69,7 @@ class Frames:
         """Return the paths of all links or joints."""
         return [path for path, element in self.elements.items() if element.tag == tag]
 
-    def beside(self, path: str, name: str) -> str:
+    def resolve(self, path: str, name: str) -> str:
         """Return the path of a name to which the element at a path refers, in the same model."""
         return WORLD if name == WORLD else joined(path.rpartition("::")[0], name)
 
@@ -86,7 +87,7 @@ class Frames:
             pose_element = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or MODEL
             base = default if pose_element is None else pose_element.get("relative_to") or default
-            pose = self.pose(self.beside(path, base)).then(pose_in(element))
+            pose = self.pose(self.resolve(path, base)).then(pose_in(element))
             if placement := element.get("placement_frame"):
                 pose = pose.then(Frames(element).pose(placement).inverse)
             self._poses[path] = pose
@@ -95,7 +96,7 @@ class Frames:
     def ends(self, path: str) -> tuple[str, str]:
         """Return the paths of the links to which the parent and child frame of a joint belong."""
         joint = self.elements[path]
-        parent, child = (self.beside(path, joint.findtext(end, "")) for end in ("parent", "child"))
+        parent, child = (self.resolve(path, joint.findtext(end, "")) for end in ("parent", "child"))
         return self._link(parent), self._link(child)
 
     def _link(self, path: str) -> str:
@@ -104,10 +105,12 @@ class Frames:
         if path == WORLD or element is None or element.tag == "link":
             return path
         if element.tag == "model":
-            first = (e.get("name", "") for tag in ("link", "model") for e in element.findall(tag))
-            return self._link(joined(path, element.get("canonical_link") or next(first, "")))
+            # By default the first link is canonical; a model without links has one in a model.
+            members = [*element.findall("link"), *element.findall("model")]
+            first = members[0].get("name", "") if members else ""
+            return self._link(joined(path, element.get("canonical_link") or first))
         carrier = element.findtext("child") or element.get("attached_to") or MODEL
-        return self._link(self.beside(path, carrier))
+        return self._link(self.resolve(path, carrier))
 
 
 def joined(scope: str, name: str) -> str:
@@ -124,5 +127,6 @@ def unique(paths: Iterable[str], full_name: Callable[[str], str]) -> dict[str, s
 
 def pose_in(element: ET.Element) -> Frame:
     """Return the pose in an element's <pose>, the identity if there is none."""
-    x, y, z, *rpy = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
-    return Frame(np.array([x, y, z]), rpy_matrix(*rpy))
+    # x, y, z, roll, pitch, yaw
+    numbers = [float(word) for word in (element.findtext("pose") or "0 0 0 0 0 0").split()]
+    return Frame(np.array(numbers[:3]), rpy_matrix(*numbers[3:]))

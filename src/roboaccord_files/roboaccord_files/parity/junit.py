@@ -11,6 +11,8 @@ from collections import Counter
 
 from roboaccord_files.parity.result import Parity
 
+# Attribute of a test suite for the number of engines of each status, but for successes.
+COUNTED = {"failures": "differ", "errors": "refused", "skipped": "undecided"}
 # Element within a test case for each status of an engine; a case without one is a success.
 ELEMENTS = {"differ": "failure", "refused": "error", "undecided": "skipped"}
 
@@ -20,10 +22,9 @@ def junit(result: Parity) -> str:
     top = ET.Element("testsuites", name="accord parity")
     for robot in result.robots:
         counts = Counter(robot.status.values())
-        numbers = {"tests": len(robot.engines), "failures": counts["differ"]}
-        numbers |= {"errors": counts["refused"], "skipped": counts["undecided"]}
-        attributes = {"name": robot.name, **{key: str(n) for key, n in numbers.items()}}
-        suite = ET.SubElement(top, "testsuite", attributes)
+        suite = ET.SubElement(top, "testsuite", name=robot.name, tests=str(len(robot.engines)))
+        for attribute, status in COUNTED.items():
+            suite.set(attribute, str(counts[status]))
         for name, status in robot.status.items():
             case = ET.SubElement(suite, "testcase", classname=robot.name, name=name)
             if status in ELEMENTS:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.state import Array
+from roboaccord.description.merge import point_inertia
 from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines import LinkProperties, Reading
+
+from roboaccord_files.parity.frames import Frame
 
 
 def lumped_links(tree: Tree, reading: Reading) -> dict[str, LinkProperties]:
@@ -22,8 +24,7 @@ def lumped_links(tree: Tree, reading: Reading) -> dict[str, LinkProperties]:
     They are those of the reference's tree, with the links lumped that the reading has merged. Links
     that the reading lacks altogether are there, too.
     """
-    members_by_link = lumps(tree, reading)
-    return {name: lump(tree, name, members) for name, members in members_by_link.items()}
+    return {name: lump(tree, name, members) for name, members in lumps(tree, reading).items()}
 
 
 def lumps(tree: Tree, reading: Reading) -> dict[str, list[str]]:
@@ -74,30 +75,26 @@ def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
         return LinkProperties(links[frame].mass, links[frame].centre, links[frame].inertia)
     poses = relative_poses(tree, frame)
     mass = sum(links[name].mass for name in members)
-    centres = {name: poses[name][0] + poses[name][1] @ links[name].centre for name in members}
+    centres = {n: poses[n].position + poses[n].rotation @ links[n].centre for n in members}
     first_moment = sum((links[name].mass * centres[name] for name in members), np.zeros(3))
     centre = first_moment / (mass or 1.0)
     inertia = np.zeros((3, 3))
     for name in members:
-        link, rotation = links[name], poses[name][1]
-        shift = link.mass * steiner(centres[name] - centre)
+        link, rotation = links[name], poses[name].rotation
+        shift = link.mass * point_inertia(centres[name] - centre)
         inertia += rotation @ link.inertia @ rotation.T + shift
     return LinkProperties(float(mass), centre, inertia)
 
 
-def steiner(r: Array) -> Array:
-    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
-    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
-
-
-def relative_poses(tree: Tree, frame: str) -> dict[str, tuple[Array, Array]]:
-    """Return position (3,) and rotation (3, 3) of all links in the frame of one, at q = 0."""
+def relative_poses(tree: Tree, frame: str) -> dict[str, Frame]:
+    """Return the poses of all links in the frame of one, at q = 0."""
     joints = tuple(joint.name for joint in tree.moving)
+    # Coordinates of the joints; position and orientation of the base, a quaternion (x, y, z, w).
     at_zero = np.zeros(len(joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
     origins, rotations = tree.forward(joints, *at_zero)
     index = {link.name: i for i, link in enumerate(tree.links)}
     origin, to_frame = origins[index[frame]], rotations[index[frame]].T
     return {
-        name: (to_frame @ (origins[i] - origin), to_frame @ rotations[i])
+        name: Frame(to_frame @ (origins[i] - origin), to_frame @ rotations[i])
         for name, i in index.items()
     }

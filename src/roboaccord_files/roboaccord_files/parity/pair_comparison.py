@@ -32,7 +32,6 @@ from roboaccord_files.parity.pair import Pair
 from roboaccord_files.parity.pair_differences import Change, DifferenceAndChange, Mimic, difference
 from roboaccord_files.parity.placing import LinkPair, Pairing
 from roboaccord_files.parity.poses import Match
-from roboaccord_files.parity.result import RobotParity
 from roboaccord_files.repair.joints import MIMIC
 
 
@@ -62,15 +61,17 @@ class Comparison:
     def __init__(
         self, one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
     ) -> None:
-        self._files, self._names, self._tolerance = (one, other), names, tolerance
+        self._names = names
+        self._tolerance = tolerance
         self._same_format = one.form == other.form  # formats do not state the same quantities
         # Joints by each quantity that one of the two formats cannot state.
         self._unstated = dict[str, dict[str, None]]()
         self._benches = Bench(one, seed=seed), Bench(other, seed=seed)
-        # Two trees with the same moving joints, and their bodies matched.
+        # Two trees with the same moving joints (`_fixed`: those that move in one robot alone, and
+        # are fixed in both trees), and their bodies matched.
         one_tree, other_tree = (bench.tree for bench in self._benches)
         check_names(names, one_tree, other_tree)
-        first, second, self._fixed = fixed_in_one(one_tree, other_tree, names)
+        first, second, self._fixed = fix_both(one_tree, other_tree, names)
         self._pairing = Pairing(first, second, names, tolerance, (one.unweighed, other.unweighed))
         # Links and joints of the second robot by those of the first.
         matches = self._pairing.matches.values()
@@ -79,9 +80,7 @@ class Comparison:
         self._links = {pair.name: pair.partner for pair in links}
         self._joints = {one.name: two.name for one, two in joints if one and two}
         self._mimics, other_mimics = differ.mimics_of(one), differ.mimics_of(other)
-        leaders = {
-            self._other_joint(n): self._other_joint(m.leader) for n, m in self._mimics.items()
-        }
+        leaders = {self._partner(n): self._partner(m.leader) for n, m in self._mimics.items()}
         self._other_mimics = differ.inverted_mimics(other_mimics, leaders)
         # States at which accelerations are compared; fixed base if one of the robots has it.
         self._bases = [bench.question.base for bench in self._benches]
@@ -93,7 +92,7 @@ class Comparison:
         with suppress(AccordError):  # raised if masses leave accelerations undetermined
             self._accelerations = self._accelerations_of(self._tree)
 
-    def _other_joint(self, joint: str) -> str:
+    def _partner(self, joint: str) -> str:
         """Return the name in the second robot of a joint of the first."""
         return self._joints.get(joint, self._names.get(joint, joint))
 
@@ -103,7 +102,7 @@ class Comparison:
         with_effects = [replace(d, effect=self._effect([change])) for d, change in differences]
         total_effect = self._effect([change for _, change in differences])
         ordered = ranked(with_effects, lambda d: -np.inf if d.effect is None else -d.effect)
-        robots = _summary(self._benches[0]), _summary(self._benches[1])
+        robots = self._benches[0].summary(), self._benches[1].summary()
         partners = self._links | self._joints
         names = {name: partner for name, partner in partners.items() if name != partner}
         notes = tuple(self._notes())
@@ -121,7 +120,7 @@ class Comparison:
         for match in self._pairing.matches.values():
             yield from self._link_differences(match)
             if match.one.joint and match.other.joint:
-                yield from differ.joint_pose_differences(match, self._tolerance, self._pairing.size)
+                yield from differ.pose_differences(match, self._tolerance, self._pairing.size)
                 yield from self._number_differences(match.one.joint, match.other.joint)
 
     def _link_differences(self, match: Match) -> Iterator[DifferenceAndChange]:
@@ -141,8 +140,7 @@ class Comparison:
         both_have_mass = bool(pair.one.mass and pair.other.mass)
         if both_have_mass or self._base == "free" or match.above:
             return True
-        base_of_massive = self._bases[0 if pair.one.mass else 1]
-        return quantity == "mass" and base_of_massive == "free"
+        return quantity == "mass" and self._bases[0 if pair.one.mass else 1] == "free"
 
     def _number_differences(self, one: Joint, other: Joint) -> Iterator[DifferenceAndChange]:
         """Yield the differences of the numbers of a joint, and of what it mimics.
@@ -151,7 +149,7 @@ class Comparison:
         """
         mimic = self._mimics.get(one.name, Mimic())
         other_mimic = self._other_mimics.get(other.name, Mimic())
-        if self._other_joint(mimic.leader) != other_mimic.leader:
+        if self._partner(mimic.leader) != other_mimic.leader:
             yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
             mimic = other_mimic = Mimic()
         mimics = mimic, other_mimic
@@ -180,18 +178,18 @@ class Comparison:
 
         None if a difference has no change, or accelerations are not determined.
         """
-        tree, before = self._tree, self._accelerations
+        tree = self._tree
         for change in changes:
             if change is None:
                 return None
             tree = change(tree)
-        if before is None:
+        if self._accelerations is None:
             return None
         if tree is self._tree:
             return 0.0
         with suppress(AccordError):
-            pairs = zip(self._accelerations_of(tree), before, strict=True)
-            return max((relative_at(after, first)[0] for after, first in pairs), default=0.0)
+            pairs = zip(self._accelerations_of(tree), self._accelerations, strict=True)
+            return max((relative_at(after, before)[0] for after, before in pairs), default=0.0)
         return None
 
     def _notes(self) -> Iterator[str]:
@@ -200,11 +198,11 @@ class Comparison:
             yield f"the base is {self._bases[0]} in the first alone; compared {self._base}"
         pose = self._pairing.matches[self._tree.links[0].name].pose
         distance = float(np.linalg.norm(pose.position))
-        angle = float(np.linalg.norm(rotation_vector(pose.turn)))
+        angle = float(np.linalg.norm(rotation_vector(pose.rotation)))
         if max(distance / self._pairing.size, angle) > self._tolerance:
             moved = f"{distance:.4g} m and {np.degrees(angle):.4g} degrees"
             yield f"the root's frame is {moved} off in the second"
-        for file in self._files:
+        for file in (bench.file for bench in self._benches):
             if file.missing:
                 count, folder = len(file.missing), Path(file.missing[0]).parent
                 yield f"shapes of {file.path.name} are missing: {count} files, in {folder}"
@@ -215,13 +213,6 @@ class Comparison:
             yield f"{key} is read from one alone, and not compared: {', '.join(names)}"
 
 
-def _summary(bench: Bench) -> RobotParity:
-    """Return name, file, base, number of joints and mass of a robot."""
-    mass = sum(link.mass for link in bench.tree.links)
-    path, joint_count = str(bench.file.path), len(bench.tree.moving)
-    return RobotParity(bench.file.name, path, bench.question.base, joint_count, mass)
-
-
 def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:
     """Check that the robots have the links and joints that the user matches.
 
@@ -230,13 +221,12 @@ def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:
     """
     for robot, tree, mapped in ("first", one, names.keys()), ("second", other, names.values()):
         existing = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
-        if unknown := [name for name in mapped if name not in existing]:
-            raise AccordError(f"--map: the {robot} has no link or joint {unknown[0]}")
+        for name in mapped:
+            if name not in existing:
+                raise AccordError(f"--map: the {robot} has no link or joint {name}")
 
 
-def fixed_in_one(
-    one: Tree, other: Tree, names: Mapping[str, str]
-) -> tuple[Tree, Tree, dict[str, str]]:
+def fix_both(one: Tree, other: Tree, names: Mapping[str, str]) -> tuple[Tree, Tree, dict[str, str]]:
     """Return two trees whose joints are fixed if they are fixed in one of them, and these joints.
 
     The joints are names in the second tree, by names in the first.
@@ -244,11 +234,13 @@ def fixed_in_one(
     moves_in_other = {joint.name: joint.kind in MOVING for joint in other.joints}
     fixed = dict[str, str]()
     for joint in one.joints:
-        partner, moves = names.get(joint.name, joint.name), joint.kind in MOVING
+        partner = names.get(joint.name, joint.name)
+        moves = joint.kind in MOVING
         if moves_in_other.get(partner, moves) != moves:
             fixed[joint.name] = partner
 
     def with_fixed(tree: Tree, fixed_names: set[str]) -> Tree:
+        """Return a tree in which some joints are fixed."""
         joints = (replace(j, kind="fixed") if j.name in fixed_names else j for j in tree.joints)
         return replace(tree, joints=tuple(joints))
 

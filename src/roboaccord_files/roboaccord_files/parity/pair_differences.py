@@ -2,9 +2,10 @@
 
 Each difference comes with a change: a function that gives the first robot's tree the value of the
 second, by which pair_comparison.py measures the effect on accelerations. In order of use:
-`link_difference` (mass, centre, inertia), `joint_pose_differences` (kind, origin, axis, zero),
-`number_differences` (limits, damping and all other numbers of `Joint`, and mimic, which a tree does
-not have and which is read from the text). Names of quantities are in the JSON, and stay.
+`link_difference` (mass, centre, inertia), `pose_differences` of joints (kind, origin, axis, and
+zero: the pose at q = 0), `number_differences` (limits, damping and all other numbers of `Joint`,
+and mimic, which a tree does not have and which is read from the text). Names of quantities are in
+the JSON, and stay.
 """
 
 from __future__ import annotations
@@ -33,16 +34,14 @@ from roboaccord_files.repair.joints import MIMIC
 PRINCIPAL_AXES_TOLERANCE = 1e-5
 E = TypeVar("E", Link, Joint)  # a link or a joint
 AXES = "xyz"
-# Names of the components of a link's quantities; those of an inertia are xx, xy, ..., zz.
-COMPONENTS = {"mass": [""], "centre": [*AXES], "inertia": [a + b for a in AXES for b in AXES]}
+# Names of the components of a link's quantities, in the order of their numbers.
+COMPONENTS = {"mass": [""], "centre": [*AXES], "inertia": "xx xy xz yx yy yz zx zy zz".split()}
 LIMIT_ENDS = ("lower", "upper")  # names of a joint's two limits
 # Names of the fields of Joint that are numbers, and of those that are tuples of numbers.
 NUMBER_FIELDS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in LIMIT_ENDS]
 TUPLE_FIELDS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
-ACTING_FIELDS = {*NUMBER_FIELDS, *TUPLE_FIELDS} - {
-    "effort",
-    "velocity",
-}  # fields that act on accelerations
+# Those that act on accelerations: all but the limits of effort and velocity.
+ACTING_FIELDS = {*NUMBER_FIELDS, *TUPLE_FIELDS} - {"effort", "velocity"}
 SERVO = "servo"  # a field that only MJCF states
 # Numbers of a joint, by quantity and component.
 Numbers: TypeAlias = Mapping[tuple[str, str], float]
@@ -128,9 +127,7 @@ def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
     return difference(cause, pair.partner, change_link(pair.name, **new), values)
 
 
-def joint_pose_differences(
-    match: Match, allowed: float, size: float
-) -> Iterator[DifferenceAndChange]:
+def pose_differences(match: Match, allowed: float, size: float) -> Iterator[DifferenceAndChange]:
     """Yield the differences of two joints in kind, origin, axis and zero.
 
     Args:
@@ -143,7 +140,7 @@ def joint_pose_differences(
     if match.one.slides != match.other.slides:
         yield difference(Cause("kind", joint.name), other)
     # The origin, in the frame of the parent link.
-    offset = match.above.one.links[joint.parent].turn.T @ pose.offset
+    offset = match.above.one.links[joint.parent].rotation.T @ pose.offset
     if compare_value("origin", joint.name, 0.0, offset, allowed, size).excess > 1.0:
         index, largest = largest_component(offset)
         position = joint.position + offset
@@ -153,14 +150,16 @@ def joint_pose_differences(
     # The axis: the body is tilted with it, or the axis alone differs.
     rotation = joint.rotation @ pose.tilt if pose.is_tilted else joint.rotation
     sine = np.linalg.norm(np.cross(joint.axis, pose.axis))
-    if (angle := float(np.arctan2(sine, joint.axis @ pose.axis))) > allowed:
+    angle = float(np.arctan2(sine, joint.axis @ pose.axis))
+    if angle > allowed:
         index, _ = largest_component(pose.axis - joint.axis)
         new = {"rotation": rotation} if pose.is_tilted else {"axis": pose.axis}
         cause = Cause("axis", joint.name, angle, None, "rad", AXES[index])
         values = float(joint.axis[index]), float(pose.axis[index])
         yield difference(cause, other, change_joint(joint.name, **new), values)
-    # The zero: the body is turned at rest.
-    if (zero_angle := float(np.linalg.norm(pose.zero))) > allowed:
+    # The zero, the pose at q = 0: the body is turned about the axis at rest.
+    zero_angle = float(np.linalg.norm(pose.zero))
+    if zero_angle > allowed:
         turn = axis_angle_matrix(pose.zero / zero_angle, np.array(zero_angle))
         about_axis = float(np.copysign(zero_angle, joint.axis @ pose.zero))
         cause = Cause("zero", joint.name, about_axis, None, "rad")
@@ -188,14 +187,14 @@ def number_differences(
         scale = max(abs(first), abs(second), 1.0 if is_limit else 0.0)
         if first == second or (is_finite and abs(first - second) <= allowed * scale):
             continue
-        is_relative = bool(first) and not is_limit
-        size = None
-        if is_finite:
-            size = second / first - 1.0 if is_relative else second - first
+        size = second - first if is_finite else None
+        unit = length if is_limit else ""
+        if first and not is_limit:
+            size = second / first - 1.0 if is_finite else None
+            unit = "1"
         change: Change = unchanged
         if quantity in ACTING_FIELDS:
             change = change_joint(joint.name, **{quantity: getattr(other, quantity)})
-        unit = "1" if is_relative else length if is_limit else ""
         cause = Cause(quantity, joint.name, size, None, unit, component)
         yield difference(cause, other.name, change, (first, second))
 

@@ -28,6 +28,7 @@ MAX_ROWS = 40  # rows in the terminal, as many as a screen has; further ones are
 UNITS = {"mass": "kg", "centre": "m", "origin": "m", "inertia": "kg m^2", "zero": "rad"}
 # By the unit of a difference, the factor and the unit in which it is shown.
 SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}
+# Columns of the table: effect on accelerations, quantity, link or joint, both values, difference.
 HEADS = ("effect", "quantity", "where", "first", "second", "off by")
 
 
@@ -42,8 +43,9 @@ def row_of(difference: PairDifference) -> tuple[str, ...]:
         values = ["there" if name else "missing" for name in (cause.where, other)]
     factor, shown_unit = SCALES.get(cause.unit, (1.0, cause.unit))
     size = "" if cause.size is None else f"{factor * cause.size:+.3g} {shown_unit}".rstrip()
-    effect = "unknown" if difference.effect is None else f"{difference.effect:.1e}"
-    effect = "0" if difference.effect == 0.0 else effect
+    effect = "unknown"
+    if difference.effect is not None:
+        effect = f"{difference.effect:.1e}" if difference.effect else "0"
     return effect, f"{cause.quantity} {cause.axis}".rstrip(), where, *values, size
 
 
@@ -65,13 +67,13 @@ def robot_lines(pair: Pair) -> list[str]:
     return [
         f"{which}: {robot.file}: {robot.name}, {robot.joints} joints, {robot.mass:.6g} kg, "
         f"base {robot.base}"
-        for which, robot in zip(HEADS[3:5], pair.robots, strict=True)
+        for which, robot in zip(("first", "second"), pair.robots, strict=True)
     ]
 
 
 def pair_shown(pair: Pair) -> list[RenderableType]:
     """Return both robots, the differences by effect, and the verdict."""
-    table = make_table(*HEADS, words=HEADS[1:3], text=HEADS[2:3])
+    table = make_table(*HEADS, words=["quantity", "where"], text=["where"])
     for difference in pair.differences[:MAX_ROWS]:
         table.add_row(*map(Text, row_of(difference)))
     rows: list[RenderableType] = [table] if pair.differences else []

@@ -7,15 +7,16 @@ each pair of bodies the candidate poses of poses.py are tried. The pose in which
 quantities of the two bodies differ is taken, so that one changed quantity of a file shows as one
 difference. pair_comparison.py uses the result.
 
-In this module `one` belongs to the first robot, and `other` is its counterpart in the second.
-MAX_POSES bounds the time of the search; it and the largest distances may be tuned.
+In this module `one` belongs to the first robot, and `other` is its counterpart in the second; a
+parameter `robot` is 0 for the first and 1 for the second. MAX_POSES bounds the time of the search;
+it and the largest distances may be tuned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain, islice, permutations
+from itertools import chain, islice, permutations, product
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from roboaccord.engines.differences import Difference, compare_axis, compare_lin
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics.ranking import ranked
 
-from roboaccord_files.parity.compare import INERTIA_ROUND_OFF
+from roboaccord_files.parity.compare import INERTIA_ROUND_OFF, size_of
 from roboaccord_files.parity.frames import Frame
 from roboaccord_files.parity.lumps import fixed_parents, lump, nearest_above
 from roboaccord_files.parity.poses import Match, VectorPair, marked_poses, plain_poses
@@ -45,6 +46,8 @@ MAX_BODY_DISTANCE = 1.0
 # The same for fixed links, of which a body may have several that resemble each other: two matched
 # links may differ by 20 % of the mass, or in place by a fifth of the robot's size.
 MAX_LINK_DISTANCE = 0.2
+# Distances below those of all other pairs, so that these names are matched first.
+SAME_JOINT_NAME, SAME_LINK_NAME = -2.0, -1.0
 
 
 class LinkPair(NamedTuple):
@@ -77,7 +80,7 @@ class Pairing:
         matches: matched bodies by name of the first robot's body, each after the one that carries
             it.
         unmatched: names of joints that only the first robot has, and that only the other has.
-        size: largest coordinate of a joint's origin in the first robot, but at least 0.1 [m].
+        size: size of the first robot [m] (compare.size_of).
     """
 
     def __init__(
@@ -88,15 +91,18 @@ class Pairing:
         allowed: float,
         unweighed: Sequence[Collection[str]] = ((), ()),
     ) -> None:
-        self.allowed, self._names, self._trees = allowed, names, (one, other)
+        self.allowed = allowed
+        self._names = names
+        self._trees = (one, other)
         self._unweighed = [frozenset(links) for links in unweighed]
-        self.size = max([float(np.abs(j.position).max()) for j in one.joints] + [0.1])
+        self.size = size_of(one)
         self._bodies = bodies_of(one), bodies_of(other)
-        # Mass properties of links, lumped in the frame of one; robot 0 is the first, 1 the other.
+        # Mass properties of links of a robot, lumped in the frame of a link.
         self._lump = cache(lambda robot, frame, *links: lump(self._trees[robot], frame, links))
         self.matches = dict[str, Match]()
         self._match(self._bodies[0][0], self._bodies[1][0])
-        matched = {id(body) for m in self.matches.values() for body in (m.one, m.other)}
+        matches = self.matches.values()
+        matched = [id(m.one) for m in matches] + [id(m.other) for m in matches]
         self.unmatched = [
             [body.moved_by for body in bodies if id(body) not in matched] for bodies in self._bodies
         ]
@@ -123,15 +129,14 @@ class Pairing:
 
     def _link_partners(self, match: Match) -> dict[str, str]:
         """Return the links of the other body by those of the first, by names, then by nearness."""
-        to_other = match.pose.inverse
-        mine = {n: self._single(0, n, pose) for n, pose in match.one.links.items()}
-        others = {
-            n: self._single(1, n, to_other.then(pose)) for n, pose in match.other.links.items()
-        }
+        inverse = match.pose.inverse
+        mine = {n: self._link(0, n, pose) for n, pose in match.one.links.items()}
+        others = {n: self._link(1, n, inverse.then(pose)) for n, pose in match.other.links.items()}
 
         def distance(name: str, partner: str) -> float:
+            """Return how unlike two links are, in place and mass."""
             if self._other_name(name) == partner:
-                return -1.0
+                return SAME_LINK_NAME
             one, other = mine[name], others[partner]
             offset = float(np.linalg.norm(one.centre - other.centre)) / self.size
             return offset + mass_difference(one, other) if one.mass and other.mass else np.inf
@@ -139,7 +144,7 @@ class Pairing:
         partners = dict(nearest([*mine], [*others], distance, MAX_LINK_DISTANCE))
         return partners or {match.one.name: match.other.name}
 
-    def _single(self, robot: int, name: str, pose: Frame) -> LinkProperties:
+    def _link(self, robot: int, name: str, pose: Frame) -> LinkProperties:
         """Return the properties of one link of a robot in the frame in which it has a pose."""
         return in_frame(self._lump(robot, name, name), pose.inverse)
 
@@ -205,29 +210,31 @@ class Pairing:
         return [b for b in self._bodies[robot] if b.joint and b.parent == body.name]
 
     def _rank_by_name(self, one: RigidBody, other: RigidBody) -> float:
-        """Return -2 if the joints of two bodies have the same name, -1 if their links, else 0."""
+        """Return SAME_JOINT_NAME or SAME_LINK_NAME if two bodies share such a name, else 0."""
         if self._other_name(one.moved_by) == other.moved_by:
-            return -2.0
-        return -1.0 if any(self._other_name(name) in other.links for name in one.links) else 0.0
+            return SAME_JOINT_NAME
+        is_shared = any(self._other_name(name) in other.links for name in one.links)
+        return SAME_LINK_NAME if is_shared else 0.0
 
     def _distance(self, one: RigidBody, other: RigidBody, pose: Frame) -> float:
         """Return a measure of how unlike two bodies are, to rank pairs; below 0 for equal names."""
         rank = self._rank_by_name(one, other)
         if rank < 0.0 or one.slides != other.slides:
-            return rank or np.inf
+            return rank or np.inf  # a slide never matches a hinge
         assert one.joint and other.joint
-        centre = in_frame(one.below, one.pose.inverse).centre
-        other_centre = in_frame(other.below, pose.inverse.then(other.pose).inverse).centre
+        centre = in_frame(one.subtree, one.pose.inverse).centre
+        other_centre = in_frame(other.subtree, pose.inverse.then(other.pose).inverse).centre
         errors = [d.error for d in self._compare_axes(one, other, pose)]
         errors.append(float(np.linalg.norm(centre - other_centre)) / self.size)
-        errors.append(mass_difference(one.below, other.below))
+        errors.append(mass_difference(one.subtree, other.subtree))
+        # Other limits count little: they decide only between bodies that are alike else.
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
     def _compare_axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
         """Yield the differences of the axes of two joints; origins may be anywhere on an axis."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)
-        yield compare_axis(one.name, axis, frame.turn @ other.axis, self.allowed)
+        yield compare_axis(one.name, axis, frame.rotation @ other.axis, self.allowed)
         if not one.slides:
             offset = np.cross(axis, frame.position - point)
             yield compare_value("origin", one.name, 0.0, offset, self.allowed, self.size)
@@ -241,10 +248,11 @@ class Pairing:
         counts = len(mine), len(others)
         if len(by_name) < min(counts) and max(counts) <= MAX_PERMUTED:
             pairings = [[*zip(mine, order, strict=False)] for order in permutations(others)]
-        centres = [VectorPair(one.whole.centre, other.whole.centre)] if one.whole.mass else []
+        body, other_body = one.properties, other.properties
+        centres = [VectorPair(body.centre, other_body.centre)] if body.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:
-            link = self._single(0, name, one.links[name])
-            other_link = self._single(1, name, other.links[name])
+            link = self._link(0, name, one.links[name])
+            other_link = self._link(1, name, other.links[name])
             centres.append(VectorPair(link.centre, other_link.centre))
         yield from marked_poses(match, pairings, centres, self.size)
 
@@ -264,9 +272,10 @@ def nearest(
         distance: function that measures how far two items differ.
         limit: distance that a pair must be below.
     """
-    distances = {(i, k): distance(a, b) for i, a in enumerate(mine) for k, b in enumerate(others)}
+    pairs = [*product(range(len(mine)), range(len(others)))]  # of indices
+    distances = {(i, k): distance(mine[i], others[k]) for i, k in pairs}
     partners = dict[int, int]()
-    for i, k in ranked([*distances], distances.__getitem__):
+    for i, k in ranked(pairs, distances.__getitem__):
         if i not in partners and k not in partners.values() and distances[i, k] < limit:
             partners[i] = k
     return [(mine[i], others[k]) for i, k in sorted(partners.items())]

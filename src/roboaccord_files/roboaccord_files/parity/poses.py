@@ -18,18 +18,18 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import rotation_vector, turn_between
 
-from roboaccord_files.parity.frames import HERE, Frame
+from roboaccord_files.parity.frames import IDENTITY, Frame
 from roboaccord_files.parity.rigid_bodies import Line, RigidBody
 
 # Relative to the robot's size, or to 1; a shorter vector has no reliable direction. The rounding of
 # numbers to six digits turns the direction of a vector of this length by 1e-3 rad at most.
-SHORT = 1e-3
+MIN_LENGTH = 1e-3
 # Cosine of 177.4 degrees; an axis beyond this angle is reversed, and not tilted. Axes of files are
 # rounded to six digits, so any angle from 90.1 to 179.9 degrees would do.
-REVERSED = -0.999
+REVERSED_COSINE = -0.999
 # Number of points of which the differences in pairs are directions; four have six pairs, five would
 # have ten. It bounds the search.
-MAX_JOINED = 4
+MAX_JOINED_POINTS = 4
 
 # Bodies of the first robot, each with its counterpart in the other.
 BodyPairs: TypeAlias = Sequence[tuple[RigidBody, RigidBody]]
@@ -75,18 +75,20 @@ class Match:
     one: RigidBody
     other: RigidBody
     above: Match | None
-    pose: Frame = HERE
+    pose: Frame = IDENTITY
 
     def joint_pose(self) -> JointPose:
         """Return the pose of the other body's joint in the frames of the first robot."""
         assert self.above
         pose = self.one.pose
         other_pose = self.above.pose.inverse.then(self.other.pose).then(self.pose)
-        turn = pose.turn.T @ other_pose.turn
-        axis = turn @ self.pose.turn.T @ self.other.axis
-        is_reversed = self.one.axis @ axis <= REVERSED
+        # Rotation at rest of the other's body from the first's, then the other's axis.
+        turn = pose.rotation.T @ other_pose.rotation
+        axis = turn @ self.pose.rotation.T @ self.other.axis
+        is_reversed = self.one.axis @ axis <= REVERSED_COSINE
         tilt = np.eye(3) if is_reversed else turn_between(self.one.axis, axis)
         rotation, without_tilt = rotation_vector(turn), rotation_vector(tilt.T @ turn)
+        # Of the two explanations, tilted or not, the smaller rotation is taken.
         is_tilted = bool(np.linalg.norm(without_tilt) < np.linalg.norm(rotation))
         offset = other_pose.position - pose.position
         zero = without_tilt if is_tilted else rotation
@@ -97,7 +99,7 @@ class Match:
         axis = self.other.axis
         if not self.above or self.other.slides:
             return pose
-        return Frame(axis * (axis @ pose.position), pose.turn)
+        return Frame(axis * (axis @ pose.position), pose.rotation)
 
     def at_rest(self) -> Frame:
         """Return the pose in which both bodies have the same pose at rest."""
@@ -111,16 +113,16 @@ class Match:
         """
         if not self.above:
             return None
-        turn = self.at_rest().turn
+        turn = self.at_rest().rotation
         axis = turn @ self.one.axis
-        if axis @ self.other.axis <= REVERSED:
+        if axis @ self.other.axis <= REVERSED_COSINE:
             return None
         return turn_between(axis, self.other.axis) @ turn
 
 
 def plain_poses(match: Match) -> Iterator[Frame]:
     """Yield the poses of the files: both frames coincide, or both bodies coincide at rest."""
-    yield HERE
+    yield IDENTITY
     if match.above:
         at_rest, rotation = match.at_rest(), match.tilted_at_rest()
         yield match.through_axis(at_rest)
@@ -170,9 +172,10 @@ def _marks(
         foot_point = foot(axis, Line(centre.one, axis.direction))
         other_foot = foot(other_axis, Line(centre.other, other_axis.direction))
         directions.append(VectorPair(foot_point - centre.one, other_foot - centre.other))
-    for end, start in combinations(points[:MAX_JOINED], 2):
+    for end, start in combinations(points[:MAX_JOINED_POINTS], 2):
         directions.append(VectorPair(end.one - start.one, end.other - start.other))
-    return points, [pair for pair in directions if min(map(np.linalg.norm, pair)) > SHORT * size]
+    shortest = MIN_LENGTH * size
+    return points, [pair for pair in directions if min(map(np.linalg.norm, pair)) > shortest]
 
 
 def foot(line: Line, other: Line) -> Array:
@@ -183,7 +186,7 @@ def foot(line: Line, other: Line) -> Array:
     cosine, offset = float(line.direction @ other.direction), other.point - line.point
     sine_squared = 1.0 - cosine * cosine
     along = line.direction @ offset
-    if sine_squared >= SHORT**2:
+    if sine_squared >= MIN_LENGTH**2:
         along = (along - cosine * (other.direction @ offset)) / sine_squared
     return np.asarray(line.point + line.direction * along)
 
@@ -194,7 +197,7 @@ def triad(one: Array, other: Array) -> Array | None:
     None if the two vectors are parallel within rounding.
     """
     normal = np.cross(one, other)
-    if np.linalg.norm(normal) < SHORT * np.linalg.norm(one) * np.linalg.norm(other):
+    if np.linalg.norm(normal) < MIN_LENGTH * np.linalg.norm(one) * np.linalg.norm(other):
         return None
     axes = one, np.cross(normal, one), normal
     return np.column_stack([axis / np.linalg.norm(axis) for axis in axes])

@@ -2,9 +2,13 @@
 
 `by_property` takes an engine's reading that differs from the reference, the analytical model of the
 same text. For each link or joint that differs, the reference is given the property as the engine
-has read it (`_transplanted`): if the readings then agree, the property is proven to be the cause.
-`_cause_of` and `_name_link` find its name, such as "axis flipped"; words.py has the advice. Names
-are keys of `counts` in the JSON. A new property must also be handed over in `_transplanted`.
+has read it (`_as_read`): if the readings then agree, the property is proven to be the
+cause. `_cause_of_link` and `_cause_of_joint` find its name, such as "axis flipped"; words.py has
+the advice on it (cure). A trap, text that readers interpret differently (ablation.py), names the
+cause where it is known to lead to just this difference.
+
+Names of causes are keys of `counts` in the JSON. A new property must also be handed over in
+`_as_read`.
 """
 
 from __future__ import annotations
@@ -24,8 +28,11 @@ from roboaccord_files.parity.lumps import lumped_links, lumps, relative_poses
 from roboaccord_files.parity.words import cure
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
-DUPLICATE_JOINT = "duplicate joint name"  # trap after which an engine lacks a joint
-LINK_QUANTITIES = ("link", "mass", "centre", "inertia")  # quantities of links
+# Trap after which an engine lacks a joint: its name, and that of the cause which it stands for.
+DUPLICATE_JOINT = "duplicate joint name"
+JOINT_DROPPED = "joint dropped"
+# Quantities of links by which a reading can differ; "link" if it lacks the whole link.
+LINK_QUANTITIES = ("link", "mass", "centre", "inertia")
 DEGREES_PER_RADIAN = 180.0 / np.pi  # degrees in a radian
 # Relative error up to which numbers count as equal: above SDFormat's rounding of angles (1e-8), and
 # below the rounding of numbers with six digits.
@@ -49,7 +56,7 @@ def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
     for d in outcome.differences:
         if d.excess > 1.0 and d.quantity not in DYNAMICS:
             differences.setdefault(d.where, []).append(d)
-    differing = _primary(reference.tree, differences)
+    differing = _independent(reference.tree, differences)
     after = _error_with(reference, reading, differing) if differing else None
     flaws = []
     for name in differing:
@@ -58,13 +65,13 @@ def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
         cause, fix = _cause_of(differences[name], reference, reading, traps)
         where: tuple[str, ...] = (name,)
         duplicates = [trap for trap in traps if trap.cause == DUPLICATE_JOINT]
-        if duplicates and cause == "joint dropped":
+        if duplicates and cause == JOINT_DROPPED:
             cause, where = DUPLICATE_JOINT, duplicates[0].where
         flaws.append(Flaw(causes_at(cause, where), before, after, fix))
     return list(dict.fromkeys(flaws))
 
 
-def _primary(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list[str]:
+def _independent(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list[str]:
     """Return the links and joints that differ by themselves, in the order of the tree.
 
     A joint is left out if its difference follows from a displaced joint nearer to the root.
@@ -95,7 +102,7 @@ def _error_with(reference: ReferenceReading, reading: Reading, names: list[str])
     """
     tree = reference.tree
     for name in names:
-        tree = _transplanted(tree, reading, name, lumps(reference.tree, reading).get(name, ()))
+        tree = _as_read(tree, reading, name, lumps(reference.tree, reading).get(name, ()))
     try:
         changed = ReferenceReading(tree, reference.question, reference.rounded)
     except AccordError:
@@ -103,7 +110,7 @@ def _error_with(reference: ReferenceReading, reading: Reading, names: list[str])
     return compare(changed, reading)[0].finite
 
 
-def _transplanted(tree: Tree, reading: Reading, name: str, members: Sequence[str]) -> Tree:
+def _as_read(tree: Tree, reading: Reading, name: str, members: Sequence[str]) -> Tree:
     """Return a tree in which the link or joint of a name is as the engine has read it.
 
     Args:
@@ -123,11 +130,11 @@ def _transplanted(tree: Tree, reading: Reading, name: str, members: Sequence[str
     for i, joint in enumerate(joints):
         if joint.name == name and name in reading.hinges:
             hinge, poses = reading.hinges[name], relative_poses(tree, tree.links[0].name)
-            origin, rotation = poses[joint.parent]
+            origin, rotation = poses[joint.parent]  # in the frame of the root, as `hinge`
             joints[i] = replace(
                 joint,
                 position=rotation.T @ (hinge.anchor - origin),
-                axis=poses[joint.child][1].T @ hinge.axis,
+                axis=poses[joint.child].rotation.T @ hinge.axis,
                 lower=hinge.lower,
                 upper=hinge.upper,
                 kind="revolute" if joint.kind == "continuous" else joint.kind,
@@ -143,17 +150,34 @@ def _cause_of(
     traps: Sequence[Trap],
 ) -> tuple[str, str]:
     """Return the name of a cause and its cure, from the differences of one link or joint."""
-    where, text_by_quantity = differences[0].where, {d.quantity: d.text for d in differences}
+    where = differences[0].where
+    text_by_quantity = {d.quantity: d.text for d in differences}
     is_of_link = bool(text_by_quantity.keys() & set(LINK_QUANTITIES))
     for trap in traps:
+        # Traps of mass and inertia, such as "0 kg link with an inertia" (repair/masses.py).
         is_inertial = trap.cause.startswith("0 kg") or "inertia" in trap.cause
         if where in trap.where and is_inertial and is_of_link:
             return trap.cause, trap.fix
-    if text_by_quantity.keys() & {"link", "joint"}:
-        return _named("link dropped" if "link" in text_by_quantity else "joint dropped")
+    if "link" in text_by_quantity:
+        return _named("link dropped")
+    if "joint" in text_by_quantity:
+        return _named(JOINT_DROPPED)
     if is_of_link:
         expected_link = lumped_links(reference.tree, reading)[where]
-        return _name_link(expected_link, reading.links[where], text_by_quantity)
+        return _cause_of_link(expected_link, reading.links[where], text_by_quantity)
+    return _cause_of_joint(where, reference, reading, text_by_quantity)
+
+
+def _cause_of_joint(
+    where: str, reference: ReferenceReading, reading: Reading, text_by_quantity: Mapping[str, str]
+) -> tuple[str, str]:
+    """Return the name of the property that differs in a joint, and its cure.
+
+    Args:
+        where: name of the joint.
+        reference, reading: what the reference and the engine have read.
+        text_by_quantity: the differences in words.
+    """
     if "armature" in text_by_quantity:
         in_engine = reading.apart.get("armature", {}).get(where, 0.0)
         in_file = reference.reading.apart.get("armature", {}).get(where, 0.0)
@@ -178,7 +202,7 @@ def _named(cause: str, **figures: Any) -> tuple[str, str]:
     return cause, cure(cause, **figures)
 
 
-def _name_link(
+def _cause_of_link(
     expected: LinkProperties, read: LinkProperties, text_by_quantity: Mapping[str, str]
 ) -> tuple[str, str]:
     """Return the name of the property that differs in a link, and its cure.
@@ -203,6 +227,7 @@ def _name_link(
         are_equal = np.isclose(moments, moments[:, None], rtol=NUMBER_TOLERANCE, atol=0.0)
         u, _, v = np.linalg.svd(np.where(are_equal, expected_axes.T @ axes, 0.0))
         turn = expected_axes @ u @ v @ axes.T
+        # The cosine of the angle of a rotation follows from its trace, but for round-off.
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         return _named("inertial rotated", angle=angle)
     return _named("inertia")

@@ -3,9 +3,15 @@
 A level is a question to an engine about a robot's file (levels.py). `ReadingLevel.measure` lets the
 engine read the text and compares the reading with that of the reference, the analytical model; this
 comparison alone decides the outcome. The causes of a difference are then searched in this order:
-traps, which are passages that readers interpret differently (ablation.py), properties of links and
-joints (properties.py), and mistakes of the file itself. Changes by <gazebo> and <mimic> elements
-are listed as causes, too.
+traps (ablation.py), properties of links and joints (properties.py), and mistakes of the file
+itself. Changes by <gazebo> and <mimic> elements are listed as causes, too. Terms:
+
+    case     a file in one engine: `text` is what is compared, `with_mimic` the same with mimic
+    bench    reads texts of the file in engines; a format is `is_own` to an engine that reads it
+             without a conversion to URDF (bench.py)
+    outcome  the engine's reading of a text, or its refusal, and its differences (compare.py)
+    trap     a passage that readers interpret differently, with its repair
+    flaw     a cause or a remark that is reported, with its proof and advice
 """
 
 from __future__ import annotations
@@ -33,7 +39,7 @@ from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
-# Causes, by their names in words.py.
+# Names of causes, as in words.py.
 MISREAD_BY_ALL = ("limit in degrees",)  # traps that every reader takes alike, and wrongly
 GAZEBO_REFUSED = "gazebo refused"
 NOT_EXPLAINED = "not explained"
@@ -53,6 +59,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         Raises:
             AccordError: if the engine is not installed.
         """
+        # The comparison, and the causes of its differences.
         outcome = case.ask(case.text)
         accelerations = (d.finite for d in outcome.differences if d.quantity == "acceleration")
         check = ReadingCheck(
@@ -65,6 +72,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         # A refusal of a text that this project has converted is not about the user's file.
         is_converted = bool(case.bench.file.form) and not case.bench.is_own(case.engine)
         check = _about_conversion(check, outcome) if is_converted else _with_gazebo(check, case)
+        # What is listed besides, and changes no outcome.
         reading = outcome.reading
         if reading:
             uncompared = read_uncompared(case, reading)
@@ -140,18 +148,21 @@ def _causes_and_remarks(case: FileCase, outcome: ReadingOutcome) -> list[Flaw]:
 def _proven_causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     """Return the proven causes why an engine differs or refuses a text, and the effect of mimic."""
     outcome = case.ask(case.text)
-    if case.bench.is_own(case.engine):
+    if case.bench.is_own(case.engine):  # traps are of URDF texts
         return by_property(outcome, traps)
-    if outcome.agrees:
+    if outcome.agrees:  # the compared text has no mimic, which may be read differently even so
         return ablate(case.with_mimic, [trap for trap in traps if trap.cause == MIMIC], case.ask)
-    # Traps one by one, then quantities of links and joints that differ without these traps.
+    # 1. Traps that make a difference one by one.
     causes = ablate(case.with_mimic, traps, case.ask)
     other_traps = [trap for trap in traps if trap.cause != MIMIC]
-    properties = by_property(_outcome_without(case, _among(other_traps, causes)), traps)
-    if not _outcome_without(case, _among(other_traps, [*causes, *properties])).agrees:
+    # 2. Properties of links and joints that differ even without these traps.
+    properties = by_property(_outcome_without(case, _traps_of(causes, other_traps)), traps)
+    # 3. If 1 and 2 do not explain all: traps that make a difference only together.
+    if not _outcome_without(case, _traps_of([*causes, *properties], other_traps)).agrees:
         properties = _combined_causes(case, other_traps, causes) or properties
     named = {cause.causes for cause in causes}
     causes += [cause for cause in properties if cause.causes not in named]
+    # 4. Else the cause is unknown.
     if all(cause.quantity == MIMIC for cause in causes):
         where = (outcome.worst.where,) if outcome.worst else ()
         fix = outcome.refusal or cure(NOT_EXPLAINED)
@@ -159,8 +170,8 @@ def _proven_causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     return causes
 
 
-def _among(traps: list[Trap], causes: list[Flaw]) -> list[Trap]:
-    """Return the traps that are among the causes."""
+def _traps_of(causes: list[Flaw], traps: list[Trap]) -> list[Trap]:
+    """Return the traps, of the given ones, that are among the causes."""
     quantities = {cause.quantity for cause in causes}
     return [trap for trap in traps if trap.cause in quantities]
 
@@ -180,7 +191,7 @@ def _combined_causes(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> l
     """
     combined = list[Flaw]()
     while True:
-        proven = _among(traps, [*causes, *combined])
+        proven = _traps_of([*causes, *combined], traps)
         if _outcome_without(case, proven).agrees:
             return combined
         together = jointly(case.text, traps, proven, case.ask)
@@ -195,12 +206,14 @@ def _remarks(bench: Bench, outcome: ReadingOutcome, traps: list[Trap]) -> Iterat
     In the engine these are the order of joints and a welded root, in the file traps that all
     readers fall into, and meshes in millimetres.
     """
-    if (reading := outcome.reading) and not bench.file.form:  # not of a converted text
+    reading = outcome.reading
+    if reading and not bench.file.form:  # not of a converted text
         names = [joint.get("name") for joint in ET.fromstring(bench.text).findall("joint")]
         in_file = [name for name in names if name in reading.joints]
         if list(reading.joints) != in_file and len(in_file) == len(reading.joints):
             pairs = zip(reading.joints, in_file, strict=True)
-            yield _remark("joint order", next(name for name, other in pairs if name != other))
+            moved = [in_engine for in_engine, name in pairs if in_engine != name]
+            yield _remark("joint order", moved[0])
         root = bench.tree.links[0]
         smallest_equal = sum(link.mass for link in bench.tree.links) * (1.0 - TOLERANCE)
         root_is_lost = root.name not in reading.links and reading.mass < smallest_equal
@@ -221,16 +234,17 @@ def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
 def _gazebo_flaws(case: FileCase) -> Iterator[Flaw]:
     """Yield the flaws that an engine has by <gazebo> elements, which the compared text lacks."""
     bench, engine = case.bench, case.engine
-    text = bench.file.origin
+    text = bench.file.origin  # in the file's own format
     if not bench.is_own(engine):
+        # Of the URDF, or of the text that a test has planted in its place.
         text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
         if "<gazebo" not in text:
             return
     try:
-        acting = reader(engine).beside(text)
+        places_by_cause = reader(engine).beside(text)  # where something acts in Gazebo only
     except AccordError as error:
         yield _remark(GAZEBO_REFUSED, error=error)
         return
-    for cause, places in acting.items():
+    for cause, places in places_by_cause.items():
         effect, advice = EFFECTS[cause.replace(" ", "-")]
         yield Flaw(causes_at(cause, [*places]), fix=cure("gazebo", does=effect, cure=advice))

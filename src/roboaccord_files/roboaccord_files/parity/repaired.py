@@ -23,7 +23,7 @@ from roboaccord.run.output import make_folder
 from roboaccord_files.parity.bench import Bench, ReadingOptions
 from roboaccord_files.parity.collection import examine_all
 from roboaccord_files.parity.compare import reaches
-from roboaccord_files.parity.files import Source, read, shipped
+from roboaccord_files.parity.files import Source, read_source, unchanged_path
 from roboaccord_files.parity.lumps import lump
 from roboaccord_files.parity.result import Done, Repair, RobotParity, RobotProperties, errors_of
 from roboaccord_files.repair.edits import applied, unified
@@ -31,6 +31,9 @@ from roboaccord_files.repair.find import changes_for, find_traps
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.trap import Trap
 from roboaccord_files.rules.find import rule_of
+
+# Traps that are repaired even if no engine reads them wrongly.
+ALWAYS_REPAIRED = {"number blanks", "axis length"}
 
 
 @dataclass(frozen=True)
@@ -56,16 +59,12 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
     done = tuple(trap for trap in traps if trap.certain)
     open_traps = [trap for trap in traps if trap.needs]
     needs = (f"needs your number: {t.needs} of {name}" for t in open_traps for name in t.where)
-    data = bytes_of(file)
+    # The bytes of the file; for another format or standard input, those of its URDF text.
+    is_unchanged = not file.form and unchanged_path(file)
+    data = read_bytes(file.path, LARGEST).lstrip() if is_unchanged else file.text.encode()
     changes = changes_for(data, done)
     diff = unified(data, changes, file.path.name)
     return Repaired(applied(data, changes), diff, done, tuple(dict.fromkeys(needs)))
-
-
-def bytes_of(file: UrdfFile) -> bytes:
-    """Return the bytes of a file; for another format or standard input, those of its URDF text."""
-    as_it_is = not file.form and shipped(file)
-    return read_bytes(file.path, LARGEST).lstrip() if as_it_is else file.text.encode()
 
 
 def with_text(file: UrdfFile, data: bytes) -> UrdfFile:
@@ -102,17 +101,16 @@ def write_repaired(
         The robots with their repair.
     """
     # For each robot, by its index: its result, and the causes that are repaired in the next round.
-    repaired, causes = list(robots), [flaws_of(robot) for robot in robots]
+    repaired = list(robots)
+    causes = [flaws_of(robot) for robot in robots]
     unfinished = [i for i, robot in enumerate(robots) if not robot.unread]
-    files = {i: read(sources[i]) for i in unfinished}
+    files = {i: read_source(sources[i]) for i in unfinished}
     while unfinished:
         texts = [repair(files[i], causes[i]) for i in unfinished]
-        changed = [
-            with_text(files[i], text.data) for i, text in zip(unfinished, texts, strict=True)
-        ]
-        examined = examine_all(changed, engines, options, done)
+        edited = [with_text(files[i], text.data) for i, text in zip(unfinished, texts, strict=True)]
+        examined = examine_all(edited, engines, options, done)
         next_round = list[int]()
-        for i, robot, text, file in zip(unfinished, examined, texts, changed, strict=True):
+        for i, robot, text, file in zip(unfinished, examined, texts, edited, strict=True):
             make_folder(targets[i].parent)
             with writing(targets[i], ".urdf") as draft:
                 draft.write_bytes(text.data)
@@ -137,15 +135,15 @@ def write_repaired(
 def flaws_of(robot: RobotParity) -> set[str]:
     """Return the names of the traps to repair.
 
-    These are causes of differences, errors of the rules, and two traps that are always repaired.
+    These are causes of differences, errors of the rules, and those of ALWAYS_REPAIRED.
     """
     errors = {finding.rule for finding in errors_of(robot)}
     erroneous = {trap.quantity for trap in robot.traps if rule_of(trap.quantity) in errors}
-    return causes_of(robot) | erroneous | {"number blanks", "axis length"}
+    return causes_of(robot) | erroneous | ALWAYS_REPAIRED
 
 
 def causes_of(robot: RobotParity) -> set[str]:
     """Return the names of the causes why engines differ from the reference, or refuse the robot."""
-    differing = [e for e, finding in robot.reading.items() if finding.outcome is Outcome.OUTSIDE]
-    causes = [cause for e in differing for cause in robot.checks["reading"][e].causes]
+    differing = [name for name, f in robot.reading.items() if f.outcome is Outcome.OUTSIDE]
+    causes = [cause for name in differing for cause in robot.checks["reading"][name].causes]
     return {cause.quantity for cause in causes} - {MIMIC}

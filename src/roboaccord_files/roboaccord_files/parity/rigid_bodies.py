@@ -16,7 +16,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Joint, Tree
 from roboaccord.engines.model import LinkProperties
 
-from roboaccord_files.parity.frames import HERE, Frame
+from roboaccord_files.parity.frames import IDENTITY, Frame
 from roboaccord_files.parity.lumps import lump
 
 
@@ -37,8 +37,8 @@ class RigidBody:
         parent: name of the body that carries it; "" for the root.
         pose: pose of its frame in that of its parent.
         links: poses of its links in its frame, by name.
-        whole: mass properties of the body, in its frame.
-        below: mass properties of the body with all bodies that it carries, in its frame.
+        properties: mass properties of the body, in its frame.
+        subtree: mass properties of the body with all bodies that it carries, in its frame.
     """
 
     name: str
@@ -46,8 +46,8 @@ class RigidBody:
     parent: str
     pose: Frame
     links: Mapping[str, Frame]
-    whole: LinkProperties
-    below: LinkProperties
+    properties: LinkProperties
+    subtree: LinkProperties
 
     @property
     def moved_by(self) -> str:
@@ -62,7 +62,7 @@ class RigidBody:
     @property
     def line(self) -> Line:
         """The axis of its joint as a line in its parent's frame."""
-        return Line(self.pose.position, self.pose.turn @ self.axis)
+        return Line(self.pose.position, self.pose.rotation @ self.axis)
 
     @property
     def slides(self) -> bool:
@@ -74,18 +74,20 @@ def bodies_of(tree: Tree) -> list[RigidBody]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
     # Of each link the name of its body, and its pose in the frame of the body.
-    body_of, pose_of = {root: root}, {root: HERE}
-    # Of each body its joint, the name of its parent, and its pose in the frame of the parent.
-    moved: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}
+    body_of, pose_of = {root: root}, {root: IDENTITY}
+    # Of each body its joint, the name of its parent body, and its pose in the parent's frame.
+    moved: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", IDENTITY)}
     for joint in tree.joints:
         parent, child = body_of[joint.parent], joint.child
         pose = pose_of[joint.parent].then(Frame(joint.position, joint.rotation))
         if joint.kind in MOVING:
             moved[child] = joint, parent, pose
-            body_of[child], pose_of[child] = child, HERE
+            body_of[child], pose_of[child] = child, IDENTITY
         else:
             body_of[child], pose_of[child] = parent, pose
-    poses = {body: {n: pose_of[n] for n, b in body_of.items() if b == body} for body in moved}
+    poses: dict[str, dict[str, Frame]] = {body: {} for body in moved}  # links of each body
+    for link, body in body_of.items():
+        poses[body][link] = pose_of[link]
     # Links of each body and of all bodies that it carries.
     carried = {body: [*links] for body, links in poses.items()}
     for body, (_, parent, _) in reversed(moved.items()):
@@ -93,12 +95,13 @@ def bodies_of(tree: Tree) -> list[RigidBody]:
             carried[parent] += carried[body]
     bodies = []
     for name, (moved_by, parent, pose) in moved.items():
-        whole, below = lump(tree, name, [*poses[name]]), lump(tree, name, carried[name])
-        bodies.append(RigidBody(name, moved_by, parent, pose, poses[name], whole, below))
+        properties = lump(tree, name, [*poses[name]])
+        subtree = lump(tree, name, carried[name])
+        bodies.append(RigidBody(name, moved_by, parent, pose, poses[name], properties, subtree))
     return bodies
 
 
 def in_frame(link: LinkProperties, pose: Frame) -> LinkProperties:
     """Return the properties of a link in another frame, given the pose of that frame."""
-    centre, inertia = link.centre - pose.position, pose.turn.T @ link.inertia @ pose.turn
-    return LinkProperties(link.mass, pose.turn.T @ centre, inertia)
+    centre, inertia = link.centre - pose.position, pose.rotation.T @ link.inertia @ pose.rotation
+    return LinkProperties(link.mass, pose.rotation.T @ centre, inertia)

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from roboaccord.contract import AccordError, Array
+from roboaccord.contract import AccordError
 from roboaccord.description import UP, WORLD, Pose, make_tree, parse_lines
 from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
 from roboaccord.engines.reading import Question, TreeReading
@@ -89,7 +89,7 @@ class SdfReading(TreeReading):
         links = [*model.iter("link")]
         elements = {
             "gazebo static": [model] if _is_true(model, "static") else [],
-            "gazebo gravity": [e for e in links if not _is_true(e, "gravity", "true")],
+            "gazebo gravity": [link for link in links if not _is_true(link, "gravity", "true")],
             "gazebo spring": [e for e in moving if _number(e, "axis/dynamics/spring_stiffness")],
             "gazebo hinge": [e for e in moving if e.get("name") in fixed_names],
         }
@@ -147,8 +147,9 @@ def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Elem
     names = unique(frames.paths("link"), lambda path: path.replace("::", "_"))
     if not names:
         raise AccordError("sdformat refuses it: it keeps no link")
-    ends = {path: frames.ends(path) for path in frames.paths("joint")}
-    ends = {path: (a, b) for path, (a, b) in ends.items() if a in {WORLD, *names} and b in names}
+    all_ends = {path: frames.ends(path) for path in frames.paths("joint")}
+    in_model = {WORLD, *names}
+    ends = {path: (a, b) for path, (a, b) in all_ends.items() if a in in_model and b in names}
     names[WORLD] = WORLD
     joint_names = unique(ends, lambda path: f"{names[ends[path][1]]}_{path.rpartition('::')[2]}")
     joints = [_joint(frames, path, name, names, *ends[path]) for path, name in joint_names.items()]
@@ -184,8 +185,7 @@ def _link(name: str, element: ET.Element | None) -> Link:
         return Link(name, 1.0, np.zeros(3), np.eye(3))
     centre, turn = pose_in(inertial)
     moments = [
-        float(inertial.findtext(f"inertia/{key}", "1" if key[1] == key[2] else "0"))
-        for key in MOMENTS
+        float(inertial.findtext(f"inertia/{k}", "1" if k[1] == k[2] else "0")) for k in MOMENTS
     ]
     inertia = turn @ symmetric(moments) @ turn.T
     return Link(name, float(inertial.findtext("mass", "1")), centre, inertia)
@@ -216,11 +216,11 @@ def _joint(
 def _with_axis(joint: Joint, element: ET.Element, frames: Frames, path: str) -> Joint:
     """Return a joint with the direction, limits, spring and mimic of its <axis>."""
     xyz = element.find("xyz")
-    direction = UP if xyz is None else _vector(xyz)
+    direction = UP if xyz is None else np.array((xyz.text or "").split(), float)
     frame = "" if xyz is None else xyz.get("expressed_in", "")
     if frame:
-        rotation = frames.pose(frames.beside(path, frame)).turn
-        direction = frames.pose(path).turn.T @ rotation @ direction
+        rotation = frames.pose(frames.resolve(path, frame)).rotation
+        direction = frames.pose(path).rotation.T @ rotation @ direction
     stiffness = _number(element, "dynamics/spring_stiffness")
     leader = element.find("mimic")
     mimic = None
@@ -235,8 +235,3 @@ def _with_axis(joint: Joint, element: ET.Element, frames: Frames, path: str) -> 
         spring=(stiffness, _number(element, "dynamics/spring_reference")),
         mimic=mimic,
     )
-
-
-def _vector(element: ET.Element) -> Array:
-    """Return the numbers of an element's text (n,)."""
-    return np.array([float(word) for word in (element.text or "").split()])

@@ -14,7 +14,7 @@ from roboaccord.contract import AccordError, Finding
 
 from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of
-from roboaccord_files.parity.files import shipped
+from roboaccord_files.parity.files import unchanged_path
 from roboaccord_files.parity.result import ShippedCheck
 from roboaccord_files.parity.words import OF_CONVERTED, ParityCode
 
@@ -31,9 +31,11 @@ class ShippedLevel(FileLevel[ShippedCheck]):
     def measure(self, case: FileCase) -> ShippedCheck:
         """Return whether the engine loads the file, and where numbers of its shapes differ."""
         file = case.bench.file
-        urdf = file.text if case.settings == "default" and shipped(file) else file.resolved()
-        in_file = shapes_of(urdf)
-        loaded = in_file
+        urdf = file.text if case.settings == "default" and unchanged_path(file) else file.resolved()
+        # Numbers of collision shapes by kind, in the file and in the engine.
+        shapes = ET.fromstring(urdf).iterfind("link/collision/geometry/*")
+        in_file = Counter(shape.tag for shape in shapes)
+        loaded = in_file  # without shapes and meshes there is nothing to load
         if case.bench.is_own(case.engine):  # it has loaded the file already, if no mesh is missing
             if file.missing:
                 return ShippedCheck(ParityCode.REFUSED, f"{file.missing[0]} is not there")
@@ -56,8 +58,3 @@ class ShippedLevel(FileLevel[ShippedCheck]):
     def absent(self, failure: ParityCode, reason: str) -> ShippedCheck:
         """Return the check of an engine that gave no answer."""
         return ShippedCheck(failure, reason)
-
-
-def shapes_of(urdf: str) -> Counter[str]:
-    """Return the number of collision shapes of each kind in a URDF."""
-    return Counter(shape.tag for shape in ET.fromstring(urdf).iterfind("link/collision/geometry/*"))

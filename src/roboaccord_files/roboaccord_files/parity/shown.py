@@ -22,7 +22,7 @@ from roboaccord_files.parity.words import STATUSES, status_of
 from roboaccord_files.rules.findings import Severity
 
 # Colours of the statuses.
-COLOURS = dict(zip(STATUSES, ("green", "red", "yellow", "magenta"), strict=True))
+COLOURS = {"same": "green", "differ": "red", "refused": "yellow", "undecided": "magenta"}
 # Links or joints of a cause that the table names; further ones are counted, so that each cause fits
 # into a row.
 MAX_NAMED = 3
@@ -48,7 +48,7 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     for name, status in robot.status.items():
         rows = robot.rows["reading"][name]
         shipped = status_of(robot.levels.shipped[name])
-        ours, mass, worst, error = map(cell, rows.values())
+        ours, mass, worst, error = (cell(rows[c]) for c in ("with ours", "mass", "worst", "error"))
         as_read = Text(status, COLOURS[status])
         table.add_row(name, robot.settings, as_read, ours, shipped, mass, worst or " ", error)
     rules = rule_lines(robot)
@@ -69,7 +69,8 @@ def version_text(versions: Mapping[str, str]) -> str:
 
 def rule_lines(robot: RobotParity) -> list[RenderableType]:
     """Return the errors of the rules; a cure that was already printed is not repeated."""
-    printed_cures, lines = {row.cause.fix for row in group_causes(robot)}, list[RenderableType]()
+    printed_cures = {row.cause.fix for row in group_causes(robot)}
+    lines = list[RenderableType]()
     for finding in errors_of(robot):
         line = finding.__rich__()
         lines.append(line.split("\n")[0] if finding.cure in printed_cures else line)
@@ -112,9 +113,10 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
         table.add_row(robot.name, str(robot.joints), *cells)
     total = make_table("engine", *COLOURS, "causes", text=["causes"])
     for name, count in result.counts.items():
-        by_frequency = sorted([*count][len(STATUSES) :], key=lambda cause: -count[cause])
-        causes = ", ".join(f"{cause} {count[cause]}" for cause in by_frequency)
-        total.add_row(name, *(str(count[status]) for status in STATUSES), causes)
+        causes = [key for key in count if key not in STATUSES]
+        by_frequency = sorted(causes, key=lambda cause: -count[cause])
+        counted_causes = ", ".join(f"{cause} {count[cause]}" for cause in by_frequency)
+        total.add_row(name, *(str(count[status]) for status in STATUSES), counted_causes)
     agreeing = f"all read {result.agreeing_count} of {len(result.robots)} robots alike"
     summary = Text(f"{agreeing}; {version_text(result.versions)}")
     erroneous = sum(bool(errors_of(robot)) for robot in result.robots)

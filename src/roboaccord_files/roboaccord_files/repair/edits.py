@@ -72,10 +72,8 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
     changed = list[Change]()
     for element in {*parsed.top.iter()} & reasons.keys():
         attributes, children = original[element]
-        pieces = (
-            *_attribute_changes(data, parsed, element, attributes),
-            *_child_changes(data, parsed, element, children),
-        )
+        pieces = [*_attribute_changes(data, parsed, element, attributes)]
+        pieces += _child_changes(data, parsed, element, children)
         changed += [Change(*piece, "; ".join(reasons[element])) for piece in pieces]
     return sorted(changed)
 
@@ -117,12 +115,14 @@ def _parse(data: bytes, encoding: str) -> _Parsed:
     tags, ends = dict[ET.Element, tuple[int, int]](), dict[ET.Element, int]()
 
     def start(name: str, attributes: dict[str, str]) -> None:
+        """Store where a start tag is."""
         tag = TAG.match(data, parser.CurrentByteIndex)
         if tag is None:
             raise ValueError(f"<{name}> is not where it is read")
         tags[builder.start(name, attributes)] = tag.span()
 
     def end(name: str) -> None:
+        """Store where an element ends: behind its end tag, if it has one."""
         element = builder.end(name)
         last = tags[element][1]
         has_no_end_tag = data[last - 2 : last] == b"/>"
@@ -131,9 +131,10 @@ def _parse(data: bytes, encoding: str) -> _Parsed:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.Parse(data, True)
     top = builder.close()
-    owners = {top: top.tag} | {
-        e: f"{owner.tag} {owner.get('name', '')}".strip() for owner in top for e in owner.iter()
-    }
+    owners = {top: top.tag}
+    for owner in top:
+        label = f"{owner.tag} {owner.get('name', '')}".strip()
+        owners |= dict.fromkeys(owner.iter(), label)
     return _Parsed(top, tags, ends, owners)
 
 
@@ -155,6 +156,7 @@ def _attribute_changes(
             yield match.start(), end, b""
         elif new is not None and new != before.get(key):
             yield match.start(2) + 1, end - 1, _value(new)
+    # Behind the tag's name if it has no attributes.
     end = max(end, first + len(re.match(rb"<[^\s/>]+", data[first:last])[0]))  # type: ignore[index]
     added = [b' %s="%s"' % (_value(k), _value(v)) for k, v in element.items() if k not in before]
     if added:
@@ -172,6 +174,7 @@ def _child_changes(
     added = [ET.tostring(child) for child in element if child not in parsed.tags]
     if added:
         first, last = parsed.tags[element]
+        # The end of the line before the element, with the blanks before it.
         line = re.search(rb"(\r?\n[ \t]*)?\Z", data[:first])
         indent = line[1] or b"" if line else b""
         text = b"".join(added).replace(b" />", b"/>")

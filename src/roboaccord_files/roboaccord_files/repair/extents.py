@@ -139,6 +139,7 @@ def _of_dae(data: bytes) -> Array | None:
     arrays = dict[str, bytes]()  # texts of numbers by the id of their element
 
     def cut_out(match: re.Match[bytes]) -> bytes:
+        """Store the numbers of an array, and return its start tag alone."""
         arrays[match[2].decode()] = match[3]
         return match[1]
 

@@ -44,11 +44,12 @@ def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
     inertial = link.find("inertial")
     if inertial is None:
         inertial = ET.SubElement(link, "inertial")
-    values = {"mass": {"value": mass}}
-    values["inertia"] = dict(zip(MOMENTS, inertia[np.triu_indices(3)], strict=True))
-    for tag in values:
+    moments = dict(zip(MOMENTS, inertia[np.triu_indices(3)], strict=True))
+    for tag, numbers in (("mass", {"value": mass}), ("inertia", moments)):
         element = inertial.find(tag)
-        _set_numbers(ET.SubElement(inertial, tag) if element is None else element, values[tag])
+        if element is None:
+            element = ET.SubElement(inertial, tag)
+        _set_numbers(element, numbers)
 
 
 def _set_numbers(element: ET.Element, values: Mapping[str, float]) -> None:
@@ -65,6 +66,7 @@ def give_inertia(mass: float, moment: float) -> RepairFunction:
     """Return the repair that sets the mass [kg] of links and three equal moments [kg m^2]."""
 
     def repair(top: ET.Element, names: Collection[str]) -> None:
+        """Write the same mass and moments into all named links."""
         for link, _ in named_elements(top, "link", names):
             write_inertial(link, mass, moment * np.eye(3))
 
@@ -75,6 +77,7 @@ def change_inertia(change: Callable[[Array], Array]) -> RepairFunction:
     """Return the repair that applies a function to the inertias (3, 3) [kg m^2] of links."""
 
     def repair(top: ET.Element, names: Collection[str]) -> None:
+        """Change the inertias of all named links; their masses stay."""
         inertial_of = inertials(top)
         for link, name in named_elements(top, "link", names):
             mass, inertia = inertial_of[name]
@@ -87,7 +90,6 @@ def inertial_twice(top: ET.Element) -> Iterator[Trap]:
     """Yield the trap of links with two inertials, of which readers take one or the other."""
     links = (link for link in top.findall("link") if len(link.findall("inertial")) > 1)
     names = tuple(link.get("name", "") for link in links)
-
     advice = "keep one: readers take the first, or the last, or refuse the file"
     keep_first = remove_children("link", "inertial", first=1)
     yield Trap("inertial twice", names, advice, keep_first, certain=False)

@@ -11,21 +11,19 @@ altogether needs numbers from the user. Names of traps are names of rules, too, 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from roboaccord.contract.state import Array
 
 from roboaccord_files.repair.inertial import change_inertia, inertials
 from roboaccord_files.repair.masses import MOMENT
-from roboaccord_files.repair.trap import Trap
+from roboaccord_files.repair.trap import RepairFunction, Trap
 
-MIN_MUJOCO_MOMENT = (
-    1e-14  # kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler)
-)
-MIN_RAISED_MOMENT = (
-    2.0 * MIN_MUJOCO_MOMENT
-)  # kg m^2; smallest principal moment after a repair that raises it
+# kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler).
+MIN_MUJOCO_MOMENT = 1e-14
+# kg m^2; smallest principal moment after a repair that raises it.
+MIN_RAISED_MOMENT = 2.0 * MIN_MUJOCO_MOMENT
 # Relative to the largest moment: rounding of the numbers in a file. Files have fewer than nine
 # digits.
 FILE_ROUNDING = 1e-9
@@ -38,31 +36,32 @@ def unphysical(top: ET.Element) -> Iterator[Trap]:
     faults = {name: _fault(mass, inertia) for name, (mass, inertia) in inertials(top).items()}
     impossible, thin = "non-physical inertia", "zero principal moment"
 
-    def trap(fault: str, cause: str, change: Callable[[Array], Array], advice: str) -> Trap:
+    def trap(fault: str, cause: str, advice: str, repair: RepairFunction, needs: str = "") -> Trap:
+        """Return the trap of all links with a fault; a repair that needs no number is certain."""
         names = tuple(name for name in faults if faults[name] == fault)
-        certain = change is not _sphere
-        needs = "" if certain else "inertia"
-        return Trap(cause, names, advice, change_inertia(change), certain, needs=needs)
+        return Trap(cause, names, advice, repair, certain=not needs, needs=needs)
 
+    raise_moment, make_sphere = change_inertia(_raised), change_inertia(_sphere)
     advice = "reverse the negative moment's sign: no other entry is wrong"
-    yield trap("negative", impossible, _with_positive_diagonal, advice)
+    yield trap("negative", impossible, advice, change_inertia(_with_positive_diagonal))
     advice = "raise the moment that rounding cut, by 1e-9 of it"
-    yield trap("rounded", "rounded inertia", _raised, advice)
+    yield trap("rounded", "rounded inertia", advice, raise_moment)
     advice = "correct the inertia: no body has these principal moments"
-    yield trap("broken", impossible, _sphere, advice)
+    yield trap("broken", impossible, advice, make_sphere, "inertia")
     advice = "give the link a thickness: 1e-9 of its largest moment is enough"
-    yield trap("flat", thin, _raised, advice)
+    yield trap("flat", thin, advice, raise_moment)
     advice = "give the link an inertia: one of 0 is refused"
-    yield trap("point", thin, _sphere, advice)
+    yield trap("point", thin, advice, make_sphere, "inertia")
     advice = "give it its inertia, or take <inertial> away"
-    yield trap("vanishing", "vanishing inertia", _sphere, advice)
+    yield trap("vanishing", "vanishing inertia", advice, make_sphere, "inertia")
 
 
 def _fault(mass: float, inertia: Array) -> str:
     """Return a word for the fault of the inertia (3, 3) [kg m^2] of a link; "" for none."""
     moments, excess = np.linalg.eigvalsh(inertia), violation(inertia)
     if mass <= 0.0 and not inertia.any():
-        return ""
+        return ""  # masses.py judges links without either
+    # No body has these moments; then moments that are 0, or too small; then those on the edge.
     if excess > EIGENVALUE_ROUND_OFF * abs(moments[2]):
         remaining_violation = violation(_with_positive_diagonal(inertia))
         if np.sum(np.diag(inertia) < 0.0) == 1 and remaining_violation <= 0.0:

@@ -68,6 +68,7 @@ def steep(top: ET.Element) -> Iterator[Trap]:
             names.append(joint.get("name", ""))
 
     def write_right_angle(top: ET.Element, names: Collection[str]) -> None:
+        """Write pitches of 90 degrees, with their sign."""
         for joint, _ in named_elements(top, "joint", names):
             origin = joint.find("origin")
             if origin is not None:
@@ -110,6 +111,7 @@ def loops(top: ET.Element) -> Iterator[Trap]:
     advice = "URDF has no loops: state the constraint in each engine's own model"
 
     def cut(top: ET.Element, names: Collection[str]) -> None:
+        """Remove the elements."""
         for element, _ in named_elements(top, "loop_joint", names):
             top.remove(element)
 

@@ -33,6 +33,7 @@ def limits(top: ET.Element) -> Iterator[Trap]:
             joints_with[fault].append(joint.get("name", ""))
 
     def trap(cause: str, fault: str, advice: str, repair: RepairFunction, needs: str = "") -> Trap:
+        """Return the trap of all joints that have a fault."""
         certain = repair in (_swap, _remove_ends)
         return Trap(cause, tuple(joints_with[fault]), advice, repair, certain, "joint", needs)
 

@@ -75,6 +75,7 @@ class _Links:
             children.setdefault(parent, []).append(child)
 
     def _is_massless(self, name: str) -> bool:
+        """Return whether a link has neither mass nor inertia of its own."""
         mass, inertia = self.inertials.get(name, (0.0, np.zeros((3, 3))))
         return mass == 0.0 and not inertia.any()
 
@@ -130,6 +131,7 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     yield _needs_inertia(fixed, attached, ": SDFormat drops it, or divides by it")
 
     def fill_all(top: ET.Element, _: Collection[str]) -> None:
+        """Give all links a mass, although the trap names the first alone."""
         give_inertia(MASS, MOMENT)(top, all_links)
 
     advice = "give a link its mass and inertia: SDFormat drops all"
@@ -171,6 +173,7 @@ def tiny(top: ET.Element) -> Iterator[Trap]:
     names = tuple(n for n in first_links if 0.0 < links.total_mass(n) <= NEGLIGIBLE)
 
     def give_mass(top: ET.Element, names: Collection[str]) -> None:
+        """Write MASS into links; their inertias stay."""
         for link, name in named_elements(top, "link", names):
             write_inertial(link, MASS, links.inertials[name][1])
 

@@ -46,11 +46,10 @@ def wrong_scales(file: UrdfFile) -> dict[str, float]:
     if not size:
         return {}
     size = max(0.1, size)
-    with_mesh = [link for link in top.findall("link") if link.find(".//mesh") is not None]
-    extents = {
-        link.get("name", ""): max(_extent(file, mesh) for mesh in link.iter("mesh"))
-        for link in with_mesh
-    }
+    extents = dict[str, float]()  # of the largest mesh of each link that has any
+    for link in top.findall("link"):
+        if of_meshes := [_extent(file, mesh) for mesh in link.iter("mesh")]:
+            extents[link.get("name", "")] = max(of_meshes)
     misscaled = {name: extent for name, extent in extents.items() if extent > TOO_LARGE * size}
     if not misscaled and len(extents) > 1 and 0.0 < max(extents.values()) < TOO_SMALL * size:
         misscaled = {name: extent for name, extent in extents.items() if extent}

@@ -32,6 +32,7 @@ def _numbering(kind: str) -> RepairFunction:
     """Return the repair that numbers elements of the same name, from the second on."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
+        """Rename all but the first element of each name."""
         for name in places:
             namesakes = [e for e in top.findall(kind) if e.get("name") == name]
             for element in namesakes[1:]:
@@ -100,6 +101,7 @@ def nameless(top: ET.Element) -> Iterator[Trap]:
     where = () if top.get("name", "").strip() else ("",)
 
     def give_name(top: ET.Element, _: Collection[str]) -> None:
+        """Name the robot."""
         top.set("name", "robot")
 
     advice = 'name the robot: <robot name="...">'
@@ -113,6 +115,7 @@ def undeclared_world(top: ET.Element) -> Iterator[Trap]:
         advice = 'declare it: <link name="world"/>'
 
         def declare(top: ET.Element, _: Collection[str]) -> None:
+            """Declare the link at the end of the file."""
             top.append(ET.Element("link", name="world"))
 
         names = tuple(e.get("name", "") for e in attached)

@@ -104,6 +104,7 @@ def remove_children(tag: str, child_tag: str, first: int = 0) -> RepairFunction:
     """Return the repair that removes the children of a tag from elements, from the `first` on."""
 
     def repair(top: ET.Element, names: Collection[str]) -> None:
+        """Remove the children of all named elements."""
         for element, _ in named_elements(top, tag, names):
             for child in element.findall(child_tag)[first:]:
                 element.remove(child)

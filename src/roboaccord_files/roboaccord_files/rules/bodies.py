@@ -119,10 +119,8 @@ def bodies(source: Source) -> Iterator[Solid]:
             pose = {} if origin is None else origin.attrib
             centre = np.array(pose.get("xyz", "0 0 0").split(), float)
             rotation = rpy_matrix(*map(float, pose.get("rpy", "0 0 0").split()))
-            visual, collision = (
-                [shape_points(source, read_geometry(e)) for e in link.findall(tag)]
-                for tag in ("visual", "collision")
-            )
+            visual = [shape_points(source, read_geometry(e)) for e in link.findall("visual")]
+            collision = [shape_points(source, read_geometry(e)) for e in link.findall("collision")]
         except (ValueError, TypeError):
             continue
         shapes = [*visual, *collision]

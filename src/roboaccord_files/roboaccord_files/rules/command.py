@@ -62,9 +62,8 @@ def _modes_of(given: Mapping[str, Any]) -> list[str]:
     if given["explain"]:
         return ["RULE"]
     named, _ = split_arguments(given["words"] or [])
-    return [
-        "FILE" if any(gazebo_files.is_robot(Path(name)) for name in named) else "FILE for Gazebo"
-    ]
+    has_robot = any(gazebo_files.is_robot(Path(name)) for name in named)
+    return ["FILE" if has_robot else "FILE for Gazebo"]
 
 
 @Modes(_modes_of, MODES)

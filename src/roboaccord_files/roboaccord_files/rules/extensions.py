@@ -24,8 +24,8 @@ from roboaccord_files.rules.table import read_table
 
 OF_MOTION = ("gazebo-damping", "gazebo-joint")  # rules of joints that move: no fixed joint has them
 # Tags by which a fixed joint stays a joint; else SDFormat merges its two links into one.
-KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
-FLAGS = ("static", "turnGravityOff", *KEEP)  # tags that act if their value is true
+PRESERVE, DO_NOT_LUMP = "preserveFixedJoint", "disableFixedJointLumping"
+FLAGS = ("static", "turnGravityOff", PRESERVE, DO_NOT_LUMP)  # tags that act if their value is true
 ALWAYS = ("plugin", "sensor", "mu1", "mu2")  # tags that act with any value
 TRUE = ("true", "yes", "1")  # values that switch a tag on
 FALSE = ("0", "false", "no")  # values that ask for nothing
@@ -36,23 +36,19 @@ _TABLE = read_table("extensions.yaml")
 # What Gazebo does, and what to write instead, by rule.
 EFFECTS: Mapping[str, tuple[str, str]] = {n: (r["does"], r["cure"]) for n, r in _TABLE.items()}
 # The rule of each tag within <gazebo>, and the kinds of elements for which SDFormat reads it.
-TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    tag: (rule, tuple(places["of"]))
-    for rule, row in _TABLE.items()
-    for places in row["tags"]
-    for tag in places["named"]
-}
+TAGS = dict[str, tuple[str, tuple[str, ...]]]()
+for _rule, _row in _TABLE.items():
+    for _places in _row["tags"]:
+        TAGS |= dict.fromkeys(_places["named"], (_rule, tuple(_places["of"])))
 
 
 def find_extensions(source: Source) -> Found:
     """Yield a finding for each rule that the tags of each <gazebo> of a URDF make Gazebo apply."""
     # The <gazebo> elements of a text that was converted from SDF are not the user's.
     blocks = [] if source.file.form else source.top.findall("gazebo")
-    # Names of fixed joints that are not merged, by each of the tags of KEEP.
-    preserved, not_lumped = (
-        {block.get("reference", "") for block in blocks if any(map(_acts, block.findall(tag)))}
-        for tag in KEEP
-    )
+    # Names of fixed joints that are not merged, by either tag.
+    preserved = {e.get("reference", "") for e in blocks if any(map(_acts, e.findall(PRESERVE)))}
+    not_lumped = {e.get("reference", "") for e in blocks if any(map(_acts, e.findall(DO_NOT_LUMP)))}
     for block in blocks:
         # The element that the block is for: a link, a joint, or the robot.
         name = block.get("reference", "")
@@ -69,7 +65,7 @@ def _of_block(
     Args:
         block: the element.
         owner: element that it refers to: a link, a joint, or the robot.
-        preserved, not_lumped: names of fixed joints that are not merged, by either tag of KEEP.
+        preserved, not_lumped: names of fixed joints that are not merged, by either tag.
     """
     kinds = _kinds_of(owner, preserved | not_lumped)
     # The tags that have an effect, by rule.
@@ -115,7 +111,8 @@ def _in_sdf(
 ) -> Iterator[tuple[str, ET.Element, str, str]]:
     """Yield the finding of a rule for tags within a link, joint or model, if there are any."""
     if tags:
-        name, (effect, cure) = owner.get("name", ""), EFFECTS[rule]
+        name = owner.get("name", "")
+        effect, cure = EFFECTS[rule]
         element = source.links.get(name, source.joints.get(name, source.top))
         names = ", ".join(dict.fromkeys(map(_named, tags)))
         yield rule, element, f"{label(owner)}: Gazebo reads {names}, and {effect}", cure

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from roboaccord.description.broken import Found, broken_names, broken_numbers, broken_structure
@@ -62,8 +63,8 @@ def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding
     file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
     source, path = Source(file), from_here(file.path)
     structure = (broken_names, broken_numbers, broken_structure)
-    all_findings = [finding for find in structure for finding in find(source.top)]
-    all_findings += [finding for find in FINDERS for finding in find(source)]
+    all_findings = [*chain.from_iterable(find(source.top) for find in structure)]
+    all_findings += chain.from_iterable(find(source) for find in FINDERS)
     all_findings += weighed(source, mass) if mass else ()
     all_findings = [*_without_consequences(all_findings)]
     rules = {rule for rule, *_ in all_findings}
@@ -95,8 +96,8 @@ def _without_consequences(findings: Sequence[Finding]) -> Iterator[Finding]:
     present = {(rule, element) for rule, element, *_ in findings}
     for finding in findings:
         rule, element, *_ = finding
-        chain = next((chain for chain in CHAINS if rule in chain), (rule,))
-        earlier_rules = chain[: chain.index(rule)]
+        rules = next((rules for rules in CHAINS if rule in rules), (rule,))
+        earlier_rules = rules[: rules.index(rule)]
         if present.isdisjoint((earlier, element) for earlier in earlier_rules):
             yield finding
 
@@ -125,7 +126,8 @@ def _traps(source: Source) -> Found:
                 message += f": {moments_text(inertias[name][1])}"
             yield rule, element, message, trap.fix
     for name, factor in source.misscaled.items():
-        element, comparison = source.links[name], "larger" if factor < 1.0 else "smaller"
+        element = source.links[name]
+        comparison = "larger" if factor < 1.0 else "smaller"
         message = f"{label(element)}: a mesh far {comparison} than the robot"
         cure = f"scale it by {factor:g}, or so: {' '.join(3 * [f'{factor:g}'])} in place of 1 1 1"
         yield "mesh-scale", element, message, cure

@@ -27,6 +27,7 @@ from roboaccord_files.rules.source import Source, norm
 # m; a joint at a larger distance from its parent is in another unit: the number 20 is 20 mm in mm,
 # and no robot has a link of 20 m.
 MAX_DISTANCE = 20.0
+MAX_ANGLE = 2.0 * math.pi + 1e-3  # rad; a larger rpy is in degrees; a turn, and its rounding
 TYPES = (*MOVING, "fixed", "floating", "planar")
 REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")  # elements with a gear ratio
 # rad/s^2 or m/s^2; if the effort limit of a joint would accelerate it more, the inertia of its
@@ -55,7 +56,7 @@ def joints(source: Source) -> Found:
     yield from _reductions(source)
     for origin in source.top.iter("origin"):
         angle = max(map(abs, numbers(origin, "rpy")), default=0.0)
-        if angle > 2.0 * math.pi + 1e-3:
+        if angle > MAX_ANGLE:
             owner = source.parents[origin]
             owner = owner if owner.get("name") else source.parents[owner]
             message = f"{label(owner)}: an rpy of {angle:g} rad"
@@ -117,10 +118,12 @@ def _reductions(source: Source) -> Found:
     that nobody set: it is found only if the effort limit would accelerate the joint beyond
     MAX_ACCELERATION.
     """
-    with_rotor, moved = rotor_inertias(source.top), dict[str, float]()
+    with_rotor = rotor_inertias(source.top)
+    moved = dict[str, float]()  # inertias, once they are needed
     cure = "write <drake:rotor_inertia>, or armature"
     for drive in source.top.iter("transmission"):
-        ratio, names = _ratio(drive), [joint.get("name", "") for joint in drive.iter("joint")]
+        ratio = _ratio(drive)
+        names = [joint.get("name", "") for joint in drive.iter("joint")]
         if any(name in with_rotor for name in names):
             continue
         if ratio > 1.0:
@@ -128,7 +131,8 @@ def _reductions(source: Source) -> Found:
             message = f"{label(drive)}: {times}, which is not in the file"
             yield "reduction-inertia", drive, message, cure
             continue
-        for name, joint in ((n, source.joints[n]) for n in names if n in source.joints):
+        for name in (name for name in names if name in source.joints):
+            joint = source.joints[name]
             moved = moved or moved_inertias(source)
             effort = sum(numbers(joint.find("limit"), "effort"))
             if effort > MAX_ACCELERATION * moved.get(name, math.inf) > 0.0:
@@ -169,7 +173,8 @@ def moved_inertias(source: Source) -> dict[str, float]:
         carried[joint.parent] |= carried[joint.child]
     moved = dict[str, float]()
     for joint in tree.moving:
-        child, links = index[joint.child], [index[name] for name in carried[joint.child]]
+        child = index[joint.child]
+        links = [index[name] for name in carried[joint.child]]
         axis = turns[child] @ joint.axis
         arms = np.cross(axis, centres[links] - origins[child])
         about = masses[links] * (arms**2).sum(axis=1) + axis @ inertias[links] @ axis
@@ -183,15 +188,18 @@ def mimics(source: Source) -> Found:
     for name, joint in source.joints.items():
         mimic = joint.find("mimic")
         if mimic is not None:
-            leader = leader_of[name] = mimic.get("joint", "")
+            leader = mimic.get("joint", "")
+            leader_of[name] = leader
             if leader not in source.joints:
                 message = f"{label(joint)} mimics {leader or 'nothing'}, which is not there"
                 yield "mimic-unknown", mimic, message, "name a joint of this file"
     for name in leader_of:
         chain = [name]
-        while (lead := leader_of.get(chain[-1])) is not None and lead not in chain:
-            chain.append(lead)
-        if lead == name:
+        leader = leader_of[name]
+        while leader in leader_of and leader not in chain:
+            chain.append(leader)
+            leader = leader_of[leader]
+        if leader == name:
             element = source.joints[name]
             over = f" over {', '.join(chain[1:])}" if chain[1:] else ""
             message = f"{label(element)} mimics itself{over}"

@@ -74,7 +74,8 @@ def drawn(source: Source) -> Found:
             if (name := material.get("name", "")) and name not in defined:
                 message = f"{label(link)}: material {name} is defined nowhere"
                 yield "material-unknown", material, message, "write its <color> in the robot"
-    moving = {end(j, "child") for j in source.joints.values() if j.get("type") in MOVING}
+    joints = source.joints.values()
+    moving = {end(joint, "child") for joint in joints if joint.get("type") in MOVING}
     for name, link in source.links.items():
         if name in moving and link.find("visual") is not None and link.find("collision") is None:
             message = f"{label(link)} is drawn, and touches nothing"
@@ -88,7 +89,7 @@ def meshes(source: Source) -> Found:
     for link in source.links.values():
         for mesh in link.iter("mesh"):
             name = mesh.get("filename", "")
-            if "\\" in name:
+            if BACKSLASH in name:
                 message = f"{label(link)}: {name} has backslashes"
                 yield "mesh-backslash", mesh, message, f"write {name.replace(BACKSLASH, '/')}"
             if name and source.file.find(name) is None:

@@ -122,17 +122,21 @@ def _squared_radii(body: Solid, allowance: float, margin: float) -> tuple[Array,
 
 
 def dense(links: Sequence[Solid]) -> Found:
-    """Yield links whose hull is denser than steel, and links that all have one default density."""
+    """Yield links whose hull is denser than steel."""
     densities = [body.mass / body.hull[0] for body in links]
     usual_limit = MEDIAN_FACTOR * float(np.median(densities)) if len(links) > MIN_GROUP else 0.0
     for body, density in zip(links, densities, strict=True):
         if density > max(MAX_DENSITY, usual_limit) and body.size > MIN_DENSE_SIZE:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
+
+
+def alike(links: Sequence[Solid]) -> Found:
+    """Yield links that all have the density of one material, by their shapes or their hulls."""
     for material, (low, high) in MATERIALS.items():
-        in_range = [low <= body.mass / body.volume <= high for body in links]
-        of_hull = [low <= density <= high for density in densities]
-        solids = [*compress(links, np.logical_or(in_range, of_hull))]
+        of_shapes = [low <= body.mass / body.volume <= high for body in links]
+        of_hull = [low <= body.mass / body.hull[0] <= high for body in links]
+        solids = [*compress(links, np.logical_or(of_shapes, of_hull))]
         for volumes in ([b.volume for b in solids], [b.hull[0] for b in solids]):
             group = _of_one_density(solids, np.array(volumes))
             if len(group) >= max(MIN_GROUP, len(_of_different_mass(links)) / 2):
@@ -220,4 +224,5 @@ def _cure_by_hull(body: Solid) -> str:
 
 
 Finder = Callable[[Sequence[Solid]], Found]
-FINDERS: tuple[Finder, ...] = beyond_shape, dense, mirrored, signs, other_unit
+# The functions that `plausible` calls, in this order.
+FINDERS: tuple[Finder, ...] = beyond_shape, dense, alike, mirrored, signs, other_unit

@@ -44,7 +44,8 @@ def find_readers(source: Source) -> Found:
         for rule, defaults in SETTINGS.items():
             stated = dict[str, str]()
             for key, default in defaults.items():
-                value, figures = compiler.get(key, default).strip().lower(), numbers(compiler, key)
+                value = compiler.get(key, default).strip().lower()
+                figures = numbers(compiler, key)
                 if value != default and (not figures or any(x > 0.0 for x in figures)):
                     stated[key] = value
             if stated:
@@ -79,11 +80,11 @@ def _changed_masses(source: Source, stated: Mapping[str, str]) -> str:
     changed = list[str]()
     bound = float(stated.get("boundmass", "0"))
     for name, link in source.links.items():
-        mass = in_mujoco = sum(numbers(link.find("inertial/mass"), "value"))
-        shapes = link.findall("collision")
+        mass = sum(numbers(link.find("inertial/mass"), "value"))
+        in_mujoco, shapes = mass, link.findall("collision")
         if stated.get("inertiafromgeom") == "true" and shapes:
             in_mujoco = DENSITY * sum(shape_points(source, read_geometry(e))[1] for e in shapes)
         in_mujoco = max(in_mujoco, bound) if in_mujoco else in_mujoco
-        if abs(in_mujoco - mass) > 1e-9 * mass:
+        if abs(in_mujoco - mass) > 1e-9 * mass:  # more than round-off
             changed.append(f"{name} {in_mujoco:.4g} kg for {mass:g}")
     return f", and makes {', '.join(changed[:4])}" if changed else ""

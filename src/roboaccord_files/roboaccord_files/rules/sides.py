@@ -64,8 +64,10 @@ def other_side(name: str) -> str:
     """Return the name of a link's partner on the other side, or its own name if it has none."""
 
     def swapped(match: re.Match[str]) -> str:
+        """Return the word of the other side, in capitals as the one that is found."""
         word = match[0]
         other = SIDES.get(word.lower(), word)
-        return other.upper() if word.isupper() else other.title() if word.istitle() else other
+        in_capitals = {word.title(): other.title(), word.upper(): other.upper()}
+        return in_capitals.get(word, other)
 
     return LETTERS.sub(swapped, WORDS.sub(swapped, name))

@@ -42,9 +42,9 @@ class Source:
         """Return the line of an element; in a xacro file the first line with its name."""
         if not self._expanded:
             return self._lines[element]
-        while (name := element.get("name")) is None and element in self.parents:
+        while element.get("name") is None and element in self.parents:
             element = self.parents[element]
-        attribute = f'name="{name}"'
+        attribute = f'name="{element.get("name")}"'
         return next((i for i, line in enumerate(self._written, 1) if attribute in line), 1)
 
     @cached_property

@@ -51,14 +51,15 @@ class Window(Observer):
         self._setup, self._simulator = setup, simulator
         self._start = self._centre(setup.initial)  # centre of mass at the start (3,) [m]
         self._displacement = np.zeros(3)  # of the camera from where it was placed [m]
-        # Times of the steady clock [s]: of the last message, of the first message to a window, and
-        # of the last state.
-        self._send_time, self._open_time, self._state_time = time.monotonic(), math.inf, 0.0
+        # Times of the steady clock [s].
+        self._send_time = time.monotonic()  # of the last message, or of the start
+        self._open_time = math.inf  # of the first message to a window
+        self._state_time = 0.0  # of the last state
         self._node = gazebo_module("transport").Node()
         self._message = message_class("CameraTrack")
         self._publisher = self._node.advertise(TOPIC, self._message)
-        free = base_in_gazebo(setup.scenario) == "free"
-        self._position = _camera_position(simulator.world.path) if free else None
+        is_free = base_in_gazebo(setup.scenario) == "free"  # else the camera stays
+        self._position = _camera_position(simulator.world.path) if is_free else None
 
     def missing(self) -> str:
         """Return a line while the run must wait for the window; "" once it is open or too late."""
@@ -92,8 +93,8 @@ class Window(Observer):
 
     def _centre(self, state: RobotState) -> Array:
         """Return the robot's centre of mass (3,) [m]."""
-        tree, pose = self._setup.tree, (state.q, state.position, state.orientation)
-        return tree.centres(*tree.forward(self._setup.joints, *pose))
+        tree, joints = self._setup.tree, self._setup.joints
+        return tree.centres(*tree.forward(joints, state.q, state.position, state.orientation))
 
 
 def _camera_position(world: Path) -> Array | None:

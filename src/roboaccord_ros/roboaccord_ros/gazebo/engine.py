@@ -90,22 +90,25 @@ def contacts_name(setup: Setup) -> str:
 class GazeboSpec(EngineSpec):
     """Specification of Gazebo, which has its own ground, and a twin for some robots.
 
-    Methods are those of `EngineSpec`.
+    Both methods override those of `EngineSpec`.
     """
 
     def grounded(self, setup: Setup) -> Setup:
+        """Return a setup whose reference has the ground that the robot has in Gazebo."""
         from roboaccord.gazebo import on_ground
 
         return on_ground(setup, contacts_name(setup))
 
     def case(self, setup: Setup) -> Case:
+        """Return the twin of a setup; AccordError if Gazebo has none for it."""
         from roboaccord.contract import HOLDING
         from roboaccord.crosscheck import HELD
         from roboaccord.gazebo import gazebo_case
 
         if any(fault.kind in HOLDING for fault in setup.faults):
             raise AccordError(HELD)
-        if (physics := gazebo_settings(setup).physics) not in ("", "dartsim"):
+        physics = gazebo_settings(setup).physics
+        if physics not in ("", "dartsim"):
             raise AccordError(f"there is no twin of Gazebo's physics {physics}")
         return gazebo_case(setup, contacts_name(setup))
 

@@ -72,7 +72,8 @@ class GazeboFaults(JointFaults):
         Frozen joints come first among the k joints that are locked or braked.
         """
         brakes, frozen = self.slipping, list(self._frozen)
-        if not (joints := [*frozen, *brakes]):
+        joints = [*frozen, *brakes]
+        if not joints:
             return effort
         total = np.array(effort)
         total[frozen] = 0.0

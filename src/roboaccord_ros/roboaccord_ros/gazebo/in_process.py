@@ -93,19 +93,17 @@ class InProcess:
         del self.pauses, self._fixture
         InProcess.server_count -= 1
 
-    def prepare_start(
-        self, coordinates: Coordinates, twist: Array, switches: Mapping[str, bool]
-    ) -> None:
+    def prepare_start(self, start: Coordinates, twist: Array, switches: Mapping[str, bool]) -> None:
         """Prepare the start of a robot with a free base: its joints, switches and twist (6,).
 
         Args:
-            coordinates: coordinates and rates of the joints (n,) each.
+            start: coordinates and rates of the joints (n,) each.
             twist: twist of the base, in its axes.
             switches: values of the switches, by name.
         """
         if switches:
             self.pauses.add(self.pauses.turn_all_off())
-            self.pauses.add(self._placing(coordinates))
+            self.pauses.add(self._placing(start))
             self.pauses.add(self.pauses.set_switches(switches))
         if twist.any():  # last: another iteration would stop the base again
             self.pauses.add(self.pauses.set_twist(lambda: self._base, twist))
@@ -213,10 +211,8 @@ class InProcess:
         # Gazebo does not update the rates of a link that moves by less than 1e-6 m in a step, but
         # those of a shape on the link. The shape nearest to the link's origin is the probe.
         entities = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
-        self._probe, self._probe_offset = min(
-            (self._with_offset(ecm, sim.Link(entity)) for entity in entities),
-            key=lambda pair: float(pair[1] @ pair[1]),
-        )
+        offsets = [self._with_offset(ecm, sim.Link(entity)) for entity in entities]
+        self._probe, self._probe_offset = min(offsets, key=lambda pair: float(pair[1] @ pair[1]))
         if self._reads_base:
             self._probe.enable_velocity_checks(ecm, True)
         for joint in self._joints:
@@ -238,7 +234,8 @@ class InProcess:
                 return
             q = [joint.position(ecm)[0] for joint in self._joints]
             qd = [joint.velocity(ecm)[0] for joint in self._joints]
-            self._answer = q, qd, *(self._read_base(ecm) if self._reads_base else ([], []))
+            pose, twist = self._read_base(ecm) if self._reads_base else ([], [])
+            self._answer = q, qd, pose, twist
         except IndexError:
             self._error = AccordError("its physics engine has not made all joints of the robot")
         except Exception as error:  # noqa: BLE001 - no error may pass through the server's C++
@@ -246,11 +243,12 @@ class InProcess:
 
     def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:
         """Return pose (7,) and twist (6,) of the base in the world; missing rates are 0."""
-        base_pose, probe, twist = self._base.world_pose(ecm), self._probe, np.zeros(6)
-        rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
+        twist = np.zeros(6)  # linear, then angular
+        rates = self._probe.world_linear_velocity(ecm), self._probe.world_angular_velocity(ecm)
         for half, rate in zip((twist[:3], twist[3:]), rates, strict=True):
             if rate is not None:
                 half[:] = rate.x(), rate.y(), rate.z()
+        base_pose = self._base.world_pose(ecm)
         p, q = base_pose.pos(), base_pose.rot()
         pose = [p.x(), p.y(), p.z(), q.x(), q.y(), q.z(), q.w()]
         if self._probe_offset.any():  # v_base = v_probe - omega x offset

@@ -25,24 +25,28 @@ class LevelBase:
 
     def __init__(self, initial: RobotState) -> None:
         self._start, self._orientation = initial.position, initial.orientation
-        self._turn = quaternion_matrix(initial.orientation)
+        self._rotation = quaternion_matrix(initial.orientation)
         # The same as lists: with arrays this small, plain floats take a third of the time.
-        self._lists = initial.position.tolist(), initial.orientation.tolist(), self._turn.tolist()
+        self._start_list = initial.position.tolist()
+        self._orientation_list = initial.orientation.tolist()
+        self._rotation_list = self._rotation.tolist()
 
-    def pose_and_twist(self, *joints: float) -> tuple[Array, Array, Array]:
-        """Return position, orientation and twist of the base.
+    def pose_and_twist(self, q: list[float], rates: list[float]) -> tuple[Array, Array, Array]:
+        """Return position (3,), orientation (4,) and twist (6,) of the base.
 
         Args:
-            *joints: coordinates x, y, z [m] and yaw [rad], then their rates (8,).
+            q: coordinates of the joints: x, y, z [m] and yaw [rad].
+            rates: their rates [m/s, rad/s].
         """
-        x, y, z, yaw, vx, vy, vz, yaw_rate = joints
+        x, y, z, yaw = q
+        vx, vy, vz, yaw_rate = rates
         cos, sin = math.cos(yaw), math.sin(yaw)
         yawed = (0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw))
-        start, orientation, turn = self._lists
         # The joints' axes are the base's at the start; the twist is in its present axes.
-        position = [p + (ax * x + ay * y + az * z) for p, (ax, ay, az) in zip(start, turn)]
+        rows = zip(self._start_list, self._rotation_list)
+        position = [p + (ax * x + ay * y + az * z) for p, (ax, ay, az) in rows]
         twist = np.array([cos * vx + sin * vy, cos * vy - sin * vx, vz, 0.0, 0.0, yaw_rate])
-        return np.array(position), quaternion_product(orientation, yawed), twist
+        return np.array(position), quaternion_product(self._orientation_list, yawed), twist
 
     def coordinates(self, state: RobotState) -> tuple[Array, Array]:
         """Return the joints' coordinates x, y, z [m] and yaw [rad] in a state, and their rates."""
@@ -50,6 +54,6 @@ class LevelBase:
         yaw = quaternion_yaw(state.orientation) - quaternion_yaw(self._orientation)
         yaw = math.remainder(yaw, 2.0 * math.pi)
         cos, sin = math.cos(yaw), math.sin(yaw)
-        offset = self._turn.T @ (state.position - self._start)
+        offset = self._rotation.T @ (state.position - self._start)
         rates = cos * forward - sin * left, sin * forward + cos * left, up, state.twist[5]
         return np.array([*offset, yaw]), np.array(rates)

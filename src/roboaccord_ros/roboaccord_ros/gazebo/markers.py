@@ -49,7 +49,9 @@ class WindowMarkers:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        self._shapes = list[tuple[int, Geometry]]()  # of each marker: index of its link, geometry
+        # Of each marker, in the order of those in `_batch`: index of its link, geometry. Both are
+        # made anew for a window without markers.
+        self._shapes = list[tuple[int, Geometry]]()
         self._drawn_state: RobotState | None = None  # the run's newest state at the last drawing
         # Colours that the markers have in the window; None while the window has no markers.
         self._drawn_colours: tuple[float, str] | None = None

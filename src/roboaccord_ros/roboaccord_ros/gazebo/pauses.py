@@ -28,7 +28,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 from roboaccord.contract import Array, LockstepError
@@ -113,9 +113,9 @@ class Pauses:
         if not self._step_wanted.wait(WINDOW_PERIOD):
             return
         while self._work:
-            with suppress(StopIteration):
+            with suppress(StopIteration):  # raised by a piece of work that is done
                 self._work[0].send(ecm)
-                return
+                return  # it goes on in the next iteration
             self._work.pop(0)
         self.request_step()
 
@@ -137,7 +137,8 @@ class Pauses:
         """Turn switches off and on, in this order, and wait until Gazebo confirms each."""
         yield
         for value in (False, True):
-            names = [n for n, v in values.items() if v is value and self.is_on[n] is not value]
+            wanted = [name for name in values if values[name] is value]
+            names = [name for name in wanted if self.is_on[name] is not value]
             for name in names:
                 self._request_switch[name, value]()
             yield from self._confirm(names, value)
@@ -178,14 +179,20 @@ class Pauses:
         deadline = time.monotonic() + PATIENCE
         for name in names:
             while self.is_on[name] is not value:
-                with suppress(Empty):
-                    report = message_class("StringMsg").FromString(self._reports[name].get_nowait())
-                    self.is_on[name] = report.data == "attached"
+                if self._take_report(name):
                     continue
                 if time.monotonic() > deadline:
                     topic = self._topic(name, "state")
                     raise LockstepError(f"no answer from Gazebo on {topic} within {PATIENCE:g} s")
                 yield
+
+    def _take_report(self, name: str) -> bool:
+        """Take the next report on a switch into `is_on`; return whether there was one."""
+        if self._reports[name].empty():
+            return False
+        report = message_class("StringMsg").FromString(self._reports[name].get())
+        self.is_on[name] = report.data == "attached"
+        return True
 
     def _topic(self, switch: str, name: str) -> str:
         """Return a topic of a switch: its state, or by which it is attached or detached."""

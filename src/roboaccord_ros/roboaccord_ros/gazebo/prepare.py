@@ -36,5 +36,5 @@ def check_gazebo(setup: Setup) -> None:
     check_bindings()
     options = gazebo_settings(setup)
     contact_shapes(setup, options.contacts)
-    World.of(setup, options.world).check_period(setup.scenario.control_period)
+    World.write(setup, options.world).check_period(setup.scenario.control_period)
     refuse_start(setup)

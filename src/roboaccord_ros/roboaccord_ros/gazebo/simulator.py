@@ -16,16 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract import (
-    NO_SWITCHES,
-    Acceleration,
-    AccordError,
-    Array,
-    Command,
-    Event,
-    Fault,
-    RobotState,
-)
+from roboaccord.contract import Acceleration, AccordError, Array, Command, Event, Fault, RobotState
 from roboaccord.gazebo import LEVEL, base_in_gazebo, expand_for_gazebo, is_level, print_sdf
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
@@ -39,6 +30,8 @@ from roboaccord_ros.gazebo.world import World, refuse_start
 
 class GazeboSimulator(Simulator):
     """Simulator that steps a setup in Gazebo.
+
+    The base class calls `_start`, `_read`, `_advance`, `_note` and `_accelerate`.
 
     Args:
         setup: robot and scenario.
@@ -60,7 +53,7 @@ class GazeboSimulator(Simulator):
         self, setup: Setup, version: str, contacts: str = "", world: str = "", physics: str = ""
     ) -> None:
         refuse_start(setup)
-        self.world, self._physics = World.of(setup, world), physics
+        self.world, self._physics = World.write(setup, world), physics
         super().__init__(setup.joints, setup.effort_limits, self.world.physics_step)
         self.version = f"{version} {physics}".rstrip()
         self._setup, self._is_level = setup, is_level(setup, contacts)
@@ -73,7 +66,8 @@ class GazeboSimulator(Simulator):
         self._odometry = setup.robot.gazebo.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None  # server of the run
-        self._spare: InProcess | None = None  # server for `_accelerate`, at any state
+        # Second server, for `_accelerate`: its state may be set without disturbing the run.
+        self._spare: InProcess | None = None
         self._pending: RobotState | None = None  # a state that the next step sets
         self._state_after = setup.initial  # state after the last step
         self._server_start = setup.initial  # state at which a new server puts the robot
@@ -88,9 +82,11 @@ class GazeboSimulator(Simulator):
         return {name: float(elements[name].findtext("inertial/mass", "0")) for name in links}
 
     def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next control tick."""
         self._gazebo_faults.request(fault)
 
     def load(self) -> None:
+        """Start the server, which else starts with the first step."""
         self._run_server()
 
     def serve_window(self) -> None:
@@ -104,6 +100,7 @@ class GazeboSimulator(Simulator):
             self._server = None
 
     def _start(self, state: RobotState) -> None:
+        """Begin a run at a state, in a new server if the present one has stepped."""
         self._gazebo_faults = GazeboFaults(self._setup)
         # `unplaced` is why a state cannot be set; then another start needs another server.
         is_moved = self.unplaced and state is not self._server_start
@@ -134,11 +131,13 @@ class GazeboSimulator(Simulator):
         return InProcess(self.world, robot, start, *description, self._physics, reads_base=is_free)
 
     def _read(self) -> RobotState:
+        """Return the present state: the one that was set last, or that after the last step."""
         if self._pending is not None:
             return replace(self._pending, time=self._time, effort=self._effort)
         return self._state_after
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Take the physics steps of a control period under a command."""
         if command.twist is not None:
             raise AccordError("gz: a base cannot be moved by a twist: use the reference")
         faults, server, effort = self._gazebo_faults, self._run_server(), self._effort
@@ -163,10 +162,11 @@ class GazeboSimulator(Simulator):
         """
         starts_free = self._pending is not None and bool(self.unplaced)
         if not (self._setup.initial.switches or starts_free):
-            return NO_SWITCHES
+            return {}
         before = self.state()
         commanded = {**before.switches, **command.switches}
         changes = {n: bool(on) for n, on in commanded.items() if before.switches[n] is not bool(on)}
+        # Switches that are turned off come first, as the server changes them.
         for name, on in sorted(changes.items(), key=lambda item: item[1]):
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")
             self._events.append(Event(before.time, kind, name))
@@ -179,7 +179,7 @@ class GazeboSimulator(Simulator):
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Report joints that have reached a stop."""
-        if self._stops.any_stopped or self._largest_coordinate >= self._stops.nearest:
+        if self._stops.any_stopped or self._largest_coordinate >= self._stops.free_range:
             for joint in self._stops.new_stops(after.q):
                 self._events.append(self._stops.event(joint, after.time))
 
@@ -188,15 +188,11 @@ class GazeboSimulator(Simulator):
         may_touch = self._setup.force_law is not None or self._setup.contact is not None
         if may_touch or self.unplaced:
             return None
-        _, qd, _, _ = self._spare_server().step(effort, 1, self._coordinates(state))
-        rates = np.array(qd[: len(self.joints)])
-        return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
-
-    def _spare_server(self) -> InProcess:
-        """Return a second server, whose state may be set without disturbing the run."""
         if self._spare is None:
             self._spare = self._make_server(self._setup.initial)
-        return self._spare
+        _, qd, _, _ = self._spare.step(effort, 1, self._coordinates(state))
+        rates = np.array(qd[: len(self.joints)])
+        return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
 
     def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
         """Return the joint coordinates and rates of a state in Gazebo, with those of a level base.
@@ -222,11 +218,12 @@ class GazeboSimulator(Simulator):
         """
         n = len(self.joints)
         if self._is_level:
-            position, orientation, base_twist = self._level_base.pose_and_twist(*q[n:], *qd[n:])
+            position, orientation, base_twist = self._level_base.pose_and_twist(q[n:], qd[n:])
         else:
             position, orientation = np.array(pose[:3]), np.array(pose[3:])
-            turn, rates = quaternion_matrix(orientation), np.array(twist)
-            base_twist = np.concatenate([rates[:3] @ turn, rates[3:] @ turn])
+            rotation, rates = quaternion_matrix(orientation), np.array(twist)
+            # From the axes of the world into those of the base: linear, then angular.
+            base_twist = np.concatenate([rates[:3] @ rotation, rates[3:] @ rotation])
         q = q[:n]
         self._largest_coordinate = max(map(abs, q), default=0.0)
         joints = np.array(q), np.array(qd[:n]), self._effort

@@ -67,6 +67,7 @@ def installed_release() -> Release:
 @functools.cache
 def message_class(kind: str) -> Message:
     """Return the class of a message of Gazebo, such as `JointTrajectory`."""
+    # In snake case, such as `joint_trajectory`.
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
     module = MESSAGE_MODULES.get(kind, module)
     return getattr(gazebo_module("msgs", f".{module}_pb2"), kind)

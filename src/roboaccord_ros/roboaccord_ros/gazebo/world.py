@@ -1,17 +1,18 @@
 """The world of a run in Gazebo: its file, the starts that are impossible in it, and its isolation.
 
 A world is an SDF file: it ships with this package, belongs to the user, or is made for a scenario's
-terrain. `World.of` finds it and writes a copy for the run. `refuse_start` refuses initial states
-that Gazebo cannot set; a case goes when Gazebo can. `new_partition` separates servers on a machine.
-PARTITION and RESOURCES are environment variables of Gazebo.
+terrain. `World.read` finds a world, and `World.write` writes a copy of it for a run. `refuse_start`
+refuses initial states that Gazebo cannot set; remove a case from it once Gazebo can.
+`new_partition` separates servers on a machine. PARTITION and RESOURCES are environment variables of
+Gazebo.
 """
 
 from __future__ import annotations
 
-import subprocess
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, SubprocessError, check_output
 
 from roboaccord.contract import AccordError, count_steps, did_you_mean
 from roboaccord.description import Tree, share
@@ -40,7 +41,7 @@ class World:
     models: tuple[Path, ...] = ()
 
     @classmethod
-    def find(cls, name: str) -> World:
+    def read(cls, name: str) -> World:
         """Read a world: by its name if it ships with this package, or by a path that ends in .sdf.
 
         Raises:
@@ -53,21 +54,22 @@ class World:
             raise AccordError(f"no world {name}{did_you_mean(name, available)}")
         # The models beside the world come before those that ship, which may have the same names.
         models = (path.resolve().parents[1] / "models", share("roboaccord_ros") / "models")
+        # `physics_of` returns the name of the world and its step.
         return cls(path, *physics_of(path), tuple(dict.fromkeys(models)))
 
     @classmethod
-    def of(cls, setup: Setup, name: str = "") -> World:
+    def write(cls, setup: Setup, name: str = "") -> World:
         """Write the world of a run: the named one, or else the scenario's or its terrain's.
 
         Args:
             setup: robot and scenario.
-            name: of a world, as `find` takes it.
+            name: of a world, as `read` takes it.
 
         Raises:
-            AccordError: as `find`; or if the world does not fit to the scenario.
+            AccordError: as `read`; or if the world does not fit to the scenario.
         """
         of_terrain = None if name else setup.robot.gazebo.world(setup)
-        source = cls.find(str(of_terrain) if of_terrain else name or setup.scenario.world)
+        source = cls.read(str(of_terrain) if of_terrain else name or setup.scenario.world)
         path = world_for_run(source.path, setup)
         return cls(path, *physics_of(path), source.models)
 
@@ -96,6 +98,7 @@ def refuse_start(setup: Setup) -> None:
         not_free = "in Gazebo a base that is held cannot start so"
         raise AccordError(f"scenario {name} has initial.twist; {not_free}")
     is_turned = any((initial.roll, initial.pitch, initial.yaw))
+    # A second tree, whose root is `frame`, is a ball inside a model that carries it.
     if is_turned and Tree.parse(expand_for_gazebo(setup)).frame:
         turns = f"scenario {name} turns the ball at the start; Gazebo would turn what carries it"
         raise AccordError(f"{turns}, too: leave out initial.roll, pitch and yaw")
@@ -105,9 +108,7 @@ def gazebo_version() -> str:
     """Return the version of Gazebo Sim, or "unknown" without its command line tool."""
     command = ["gz", "sim", "--versions"]
     try:
-        printed = subprocess.check_output(
-            command, text=True, stderr=subprocess.DEVNULL, timeout=GZ_TIMEOUT
-        )
-    except (OSError, subprocess.SubprocessError):
+        printed = check_output(command, text=True, stderr=DEVNULL, timeout=GZ_TIMEOUT)
+    except (OSError, SubprocessError):
         return "unknown"
     return (printed.split() or ["unknown"])[0]

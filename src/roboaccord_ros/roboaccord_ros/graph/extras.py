@@ -52,7 +52,8 @@ class ExtraInputs:
         self._on_any_vector = on_vector
         # Stamp [s] and vector (6,) of the last message on each topic.
         self._vectors: dict[str, tuple[float, Array]] = {}
-        self._node, states = shell.node, f"{shell.robot}/{graph.STATES}"
+        self._node = shell.node
+        states = f"{shell.robot}/{graph.STATES}"
         self._listeners = partial(shell.node.get_subscriptions_info_by_topic, states)
         read = finite_only(decode_wrench)
         self._sources = {n: shell.subscribe(n, read, partial(self._on_vector, n)) for n in VECTORS}
@@ -68,13 +69,12 @@ class ExtraInputs:
         Nodes named `controller` count in any case: one in this process has no subscription.
         """
         listeners = {subscriber.node_name for subscriber in self._listeners()}
-        answering = listeners | {graph.UNKNOWN, graph.CONTROLLER}
-        self._expected = [
-            name
-            for name, subscription in self._sources.items()
-            for publisher in self._node.get_publishers_info_by_topic(subscription.topic_name)
-            if publisher.node_name in answering
-        ]
+        answering = listeners | {graph.UNNAMED_NODE, graph.CONTROLLER}
+        self._expected = []
+        for name, subscription in self._sources.items():
+            publishers = self._node.get_publishers_info_by_topic(subscription.topic_name)
+            if any(publisher.node_name in answering for publisher in publishers):
+                self._expected.append(name)
 
     def has_vectors(self, time: float) -> bool:
         """Return whether all vectors that answer the state at `time` [s] have come."""
@@ -98,10 +98,13 @@ class ExtraInputs:
     def _on_switch_request(
         self, name: str, request: SetBool.Request, response: SetBool.Response
     ) -> SetBool.Response:
-        self._requested[name], response.success = bool(request.data), True
+        """Store the value that is requested of a switch, for the next command."""
+        self._requested[name] = bool(request.data)
+        response.success = True
         return response
 
     def _on_vector(self, name: str, vector: tuple[float, Array]) -> None:
+        """Store a wrench or twist with its stamp."""
         self._vectors[name] = vector
         self._on_any_vector()
 
@@ -119,7 +122,8 @@ class ExtraOutputs:
         self._vectors = [name for name in VECTORS if getattr(example, name) is not None]
         findings = [graph.FINDINGS] if example.findings is not None else []
         self._senders = {name: shell.advertise(name) for name in (*self._vectors, *findings)}
-        self._shell, self._inlet, self._clients = shell, inlet, dict[str, Client]()
+        self._shell, self._inlet = shell, inlet
+        self._clients = dict[str, Client]()  # of the services of switches, by switch
         self._unanswered: set[str] = set()  # switches whose service has not answered
         self._checks = 0  # calls of `check_services` since one was asked
         for name in inlet.switches:

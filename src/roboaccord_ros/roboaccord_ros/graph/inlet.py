@@ -8,7 +8,6 @@ messages. Messages are bytes, decoded by codecs of the core (roboaccord.cdr).
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -42,10 +41,11 @@ class Inlet:
         self._decode_joint_states = finite_only(self._codec.decode)
         self._decode_odometry = finite_only(OdometryCodec().decode)
         # Halves of a state that wait for the other: stamp [s], then position (3,), orientation (4,)
-        # and twist (6,), or q, qd and effort (n,).
+        # and twist (6,) of the base, or q, qd and effort (n,) of the joints.
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
+        # What failed encoders report in the last joint states (`RobotState.encoders`).
         self._encoders: tuple[tuple[int, float, float], ...] = ()
 
     def take_odometry(self, data: bytes) -> RobotState | None:
@@ -78,6 +78,7 @@ class Inlet:
             return None
         self._base = self._joints = None
         self._last_time = joints[0]
+        # Both halves are in the order of RobotState: time and joints, then the base without time.
         return RobotState(*joints, *base[1:], self.switches, self._encoders)
 
 
@@ -101,9 +102,7 @@ class LatestState:
         self._decode_joint_states = readable(self.source.topic_name, decode, itself)
         decode_odometry = finite_only(OdometryCodec().decode)
         self._decode_odometry = readable(self._base.topic_name, decode_odometry, itself)
-        self._switches = {
-            name: watch(node, robot, name + graph.SWITCH) for name in setup.initial.switches
-        }
+        self._switches = {n: watch(node, robot, n + graph.SWITCH) for n in setup.initial.switches}
 
     def take(self) -> RobotState:
         """Return the newest state; the same object as before if no message has come.
@@ -116,10 +115,12 @@ class LatestState:
         state = self._state
         if changed:
             state = replace(state, switches={**state.switches, **changed})
-        if base and (odometry := self._decode_odometry(base)):
+        odometry = self._decode_odometry(base) if base else None
+        if odometry:
             _, position, orientation, twist = odometry
             state = replace(state, position=position, orientation=orientation, twist=twist)
-        if joints and (joint_states := self._decode_joint_states(joints)):
+        joint_states = self._decode_joint_states(joints) if joints else None
+        if joint_states:
             time, q, qd, effort = joint_states
             state = replace(state, time=time, q=q, qd=qd, effort=effort)
         self._state = state
@@ -128,12 +129,13 @@ class LatestState:
 
 def watch(node: Node, robot: str, name: str) -> Subscription:
     """Subscribe to a robot's topic, whose messages `newest` takes; the callback is never called."""
-    return graph.subscribe(node, robot, name, print, qos=graph.GLANCE)
+    return graph.subscribe(node, robot, name, itself, qos=graph.GLANCE)
 
 
 def newest(subscription: Subscription) -> bytes | None:
     """Return the last message since the last call, if there is one."""
-    return next(iter(deque(taken(subscription), maxlen=1)), None)
+    messages = [*taken(subscription)]
+    return messages[-1] if messages else None
 
 
 def taken(subscription: Subscription) -> Iterator[bytes]:

@@ -44,9 +44,9 @@ def warm_up(check: StepCheck) -> None:
     with suppress(AccordError):  # the robot at rest may end its run, which the real one need not
         for _ in range(WARM_UP_PERIODS):
             after = simulator.step(command, period)
-            check.take(before, after, command=command)
+            check.compare(before, after, command=command)
             before = after
-        check.settle()
+        check.choose_delay()
         check.verdict()
 
 
@@ -109,8 +109,7 @@ class LiveSteps:
         # Vectors that have come, by topic, then by the time of the state that they answer [s].
         self._vectors: dict[str, dict[float, Array]] = {WRENCH: {}, TWIST: {}, EFFORTS: {}}
         self._vector_topics = set[str]()  # topics on which wrenches or twists have come
-        self._has_state = False  # whether a state of the present run has come
-        self.check, self._switches = make_check(), SwitchLog(self._initial)
+        self._begin_run()
 
     @property
     def latest(self) -> float:
@@ -134,7 +133,7 @@ class LiveSteps:
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Add events, among them those of switches."""
-        self.check.note(events)
+        self.check.note_events(events)
         for event in events:
             self._switches.add(event)
 
@@ -143,8 +142,7 @@ class LiveSteps:
         is_reset = state.time <= self.latest
         if is_reset:
             self._begin_run()
-        if not self._has_state:  # this node has missed the states before it
-            self._has_state = True
+        if not self._states:  # the first of a run; this node has missed those before it
             self.check.skipped += round(state.time / self._period)
         self._states.append(state)
         if len(self._states) > MAX_WAITING:
@@ -156,11 +154,12 @@ class LiveSteps:
 
         Args:
             until: time of the steady clock at which to stop [s].
-            lag: number of states that still wait afterwards.
+            lag: number of states that still wait afterwards, at least 1.
         """
         while len(self._states) > lag and time.monotonic() < until:
             before = self._with_switches(self._states.popleft())
             after = self._with_switches(self._states[0])
+            # Wrench, twist and efforts that answer the first state.
             vectors = {n: by_time.pop(before.time, None) for n, by_time in self._vectors.items()}
             # Without the commanded wrench or twist the period cannot be computed.
             if any(vectors[name] is None for name in self._vector_topics):
@@ -168,18 +167,17 @@ class LiveSteps:
                 continue
             efforts = vectors[EFFORTS]
             command = None if efforts is None else Command(efforts)
-            errors = self.check.take(before, after, vectors[WRENCH], vectors[TWIST], command)
+            errors = self.check.compare(before, after, vectors[WRENCH], vectors[TWIST], command)
             yield LiveStep(before, after, errors, bool(self._vector_topics))
 
     def end_run(self) -> Sequence[RobotState]:
         """Skip the states that wait; return the errors that are known only now."""
         self.check.skipped += max(len(self._states) - 1, 0)
-        return self.check.settle()
+        return self.check.choose_delay()
 
     def _begin_run(self) -> None:
         """Begin a run, with a new check."""
         self.check, self._switches = self._make_check(), SwitchLog(self._initial)
-        self._has_state = False
         self._states.clear()
 
     def _with_switches(self, state: RobotState) -> RobotState:

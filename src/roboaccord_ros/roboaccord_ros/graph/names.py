@@ -15,9 +15,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from rclpy.clock import Clock as RclpyClock
 from rclpy.clock import ClockType
@@ -30,15 +29,39 @@ from roboaccord.bag import topics as core
 from roboaccord.contract import AccordError
 from roboaccord.scenario import Robot
 
-if TYPE_CHECKING:
-    from geometry_msgs.msg import Twist
-    from sensor_msgs.msg import JointState
-    from std_msgs.msg import Float64
+# Topics of a robot, by their names without its prefix `/R/`. Most are those of a bag (`core`), and
+# have a name here, too, so that nodes need this module alone.
+# At each control period: joint states, motion of the base, efforts; then events.
+STATES, ODOMETRY, EFFORTS, EVENTS = core.STATES, core.ODOMETRY, core.EFFORTS, core.EVENTS
+# Some robots: wrench and twist of the base, points of contact, faults that a controller detects.
+WRENCH, TWIST = core.WRENCH, core.TWIST
+CONTACTS, FINDINGS = core.CONTACTS, core.FINDINGS
+# What people send, and the targets in force; faults that people let joints have.
+CMD_VEL, TARGET_TWIST, TARGET_JOINTS = core.CMD_VEL, core.TARGET_TWIST, core.TARGET_JOINTS
+FAULT = "fault"
+# Once in a run: URDF, scenario with facts of the run, bodies around the robot; at last the result.
+DESCRIPTION, SCENARIO, SURROUNDINGS = core.DESCRIPTION, core.SCENARIO, core.SURROUNDINGS
+RESULT = "result"
+ERROR = "crosscheck/error"  # errors of the live cross-check, as joint states
+# How the topic of a switch (a contact that is on or off) ends, and its message type.
+SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"
+# Message types of a robot's topics, by their names without the robot's prefix.
+KINDS = core.TYPES | {RESULT: core.TYPES[SCENARIO], ERROR: core.TYPES[STATES]}
+ALL_LATCHED = (*core.LATCHED, RESULT)  # topics whose late subscribers receive the last message
+FREE = core.FREE  # ending of the name of a transport without lockstep
 
-# s: longest wait of `Sender.send` for a subscriber that lags behind, as while it is stopped in a
-# debugger or the disk is full. After that the run fails, and loses no message in silence.
-PATIENCE = 60.0
+# Topics and services of a run, not of a robot.
+CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
+RESET, PAUSE = "sim/reset", "sim/pause"
+PREPARING = "_preparing"  # hidden topic without messages; its publishers are nodes that compile
 
+# Nodes.
+CONTROLLER = "controller"  # node that answers each state with efforts
+RECORDER = "recorder"  # node that a run waits for until its first state is on disk
+CROSSCHECK = "crosscheck"  # node that compares every state with the reference, so misses none
+UNNAMED_NODE = "_NODE_NAME_UNKNOWN_"  # rmw's name of a node whose name has not arrived yet
+
+# Qualities of service.
 # No message is lost: if a subscriber lags behind by more messages than the middleware stores, the
 # publisher waits.
 RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
@@ -52,39 +75,17 @@ ALL_KEPT = QoSProfile(history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolic
 # For subscribers to what people send; best effort also accepts reliable publishers. 20 messages are
 # a second of keys or of a joystick at 20 Hz.
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+HAND = QoSProfile(depth=20)  # for publishers of what people send by hand, as many as LIVE
 NEWEST = QoSProfile(depth=1)  # a new message replaces the one before
 # The newest message only, and none is repeated: for displays.
 GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-HAND = QoSProfile(depth=20)  # for publishers of what people send by hand, as many as LIVE
+# s: longest wait of `Sender.send` for a subscriber that lags behind, as while it is stopped in a
+# debugger or the disk is full. After that the run fails, and loses no message in silence.
+PATIENCE = 60.0
 
-# Topics of a robot, by their names without its prefix; bag/topics.py states what they hold.
-STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
-EVENTS, WRENCH, TWIST = core.EVENTS, core.WRENCH, core.TWIST
-CONTACTS, FINDINGS, SURROUNDINGS = core.CONTACTS, core.FINDINGS, core.SURROUNDINGS
-TARGET_TWIST, TARGET_JOINTS, CMD_VEL = core.TARGET_TWIST, core.TARGET_JOINTS, core.CMD_VEL
-DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
-# Result of the run; errors of the live cross-check; faults that people let joints have.
-RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
-# How the topic of a switch (a contact that is on or off) ends, and its message type.
-SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"
-# Topics and services of a run, not of a robot.
-CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
-RESET, PAUSE = "sim/reset", "sim/pause"
-PREPARING = "_preparing"  # hidden topic without messages; its publishers are nodes that compile
-UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw's name of a node whose name has not arrived yet
-CONTROLLER = "controller"  # node that answers each state with efforts
-RECORDER = "recorder"  # node that a run waits for until its first state is on disk
-CROSSCHECK = "crosscheck"  # node that compares every state with the reference, so misses none
-
-FREE = core.FREE  # ending of the name of a transport without lockstep
-# Message types of a robot's topics, by their names without the robot's prefix.
-KINDS = core.TYPES | {RESULT: core.TYPES[SCENARIO], ERROR: core.TYPES[STATES]}
-ALL_LATCHED = (*core.LATCHED, RESULT)
-
-InputMessage: TypeAlias = "Twist | JointState | Float64"  # messages by which people drive a robot
-OnInput = Callable[[str, InputMessage], None]  # a callback with the name of a topic and a message
+InputMessage: TypeAlias = Any  # a Twist, JointState or Float64, by which people drive a robot
 OnBytes = Callable[[bytes], object]  # a callback with the bytes of a message
-Content = TypeVar("Content")
+Content = TypeVar("Content")  # what a message is made of, such as a state
 
 
 def kind_of(name: str) -> str:
@@ -171,19 +172,6 @@ def subscribe(
     qos = ALL_KEPT if is_latched(name) else qos
     kind = message_class(kind_of(name))
     return node.create_subscription(kind, f"{robot}/{name}", callback, qos, raw=True)
-
-
-def subscribe_inputs(node: Node, robot: Robot, callback: OnInput) -> None:
-    """Subscribe to the topics on which people drive a robot.
-
-    Args:
-        node: that has the subscriptions.
-        robot: the robot that is driven.
-        callback: called with the name of a topic and a message.
-    """
-    for name, kind in core.input_topics(robot).items():
-        topic = f"{robot.name}/{name}"
-        node.create_subscription(message_class(kind), topic, partial(callback, name), LIVE)
 
 
 def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:

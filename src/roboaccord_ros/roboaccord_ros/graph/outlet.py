@@ -42,8 +42,10 @@ class Outlet:
         self, node: Node, setup: Setup, engine: str, version: str, transport: str, *,
         recorded: bool = False,
     ) -> None:  # fmt: skip
+        self._node = node
         self._robot = robot = setup.robot.name
-        # Announced as a hash, and published with the result: so nobody else can send a result.
+        # The key is announced as a hash (the seal), and published with the result, so that nobody
+        # else can send a result.
         self._key = secrets.token_hex()
         announced = json.loads(bag.facts(setup, engine, version, transport))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
@@ -62,7 +64,6 @@ class Outlet:
         self._switch_values: dict[str, bool] = {}  # last published value of each switch
         self._transforms = TransformOutlet(node, setup)
         self._switch_senders = {n: advertise(n + graph.SWITCH) for n in setup.initial.switches}
-        self._node = node
 
     def missing(self, peers: Sequence[str], *, answered: bool = False) -> str:
         """Return the first node that may still miss a message, or "".
@@ -135,7 +136,7 @@ def contact_markers(
 
 
 class TransformOutlet:
-    """Publishes the transforms of a robot at 50 Hz of simulated time, if tf2 is installed.
+    """Publishes the transforms (poses of links) at 50 Hz of simulated time, if tf2 is installed.
 
     Args:
         node: node of the publishers.
@@ -157,7 +158,7 @@ class TransformOutlet:
         self._next_time = 0.0
 
     def publish(self, state: RobotState) -> None:
-        """Publish the transforms of a state if they are due."""
+        """Publish the transforms of a state if they are due, or a run begins again (time 0)."""
         if state.time >= self._next_time or (state.time == 0.0 and self._next_time < math.inf):
             self._next_time = state.time + bag.TF_PERIOD
             self._sender.send(self._transforms.encode(state))

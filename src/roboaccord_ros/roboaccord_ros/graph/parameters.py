@@ -56,7 +56,7 @@ class Options:
     """How a simulator or a controller is run; most fields are parameters of the same name.
 
     Args:
-        settle: time for which no other simulator may be seen before the first step [s of wall
+        quiet_time: time for which no other simulator may be seen before the first step [s of wall
             time].
         shared_process: whether simulator and controller are in one process, and pass states and
             answers without messages.
@@ -73,7 +73,7 @@ class Options:
     start_timeout: float = START_TIMEOUT
     peers: Sequence[str] = ()
     transport: str = "ros"
-    settle: float = 0.0
+    quiet_time: float = 0.0
     shared_process: bool = False
     make_tally: Callable[[], contract.Tally] | None = None
     on_factor: Callable[[float], None] = lambda _: None

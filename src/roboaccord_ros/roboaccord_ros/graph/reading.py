@@ -39,9 +39,9 @@ UNREADABLE = (
     AccordError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
     TypeError, ValueError, struct.error,
 )  # fmt: skip
-Message = TypeVar("Message")
-Content = TypeVar("Content")
-Result = TypeVar("Result")
+Message = TypeVar("Message")  # a message of ROS, or its bytes
+Content = TypeVar("Content")  # what is decoded from it
+Result = TypeVar("Result")  # of the callback that takes the content
 Decoder = Callable[[bytes], tuple[float, *tuple[Array, ...]]]  # of a message with a time and arrays
 _log = logging.getLogger(__name__)
 
@@ -71,6 +71,7 @@ def readable(
     logged = set[str]()
 
     def read(message: Message) -> Result | None:
+        """Pass the content of a message to `take`, or log why it cannot be read."""
         try:
             if isinstance(message, bytes) and len(message) > MAX_BYTES:
                 raise AccordError(f"it has {len(message)} bytes, more than {MAX_BYTES}")
@@ -92,6 +93,7 @@ def finite_only(decode: Decoder) -> Callable[[bytes], Any]:
     """Return a function that decodes a time and arrays, and refuses numbers that are not finite."""
 
     def decode_finite(data: bytes) -> tuple[float, *tuple[Array, ...]]:
+        """Return the content of a message if all its numbers are finite."""
         content = decode(data)
         for array in content[1:]:
             # A sum of squares is finite only if all numbers are; it costs a third of `isfinite`.
@@ -107,6 +109,7 @@ def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Arra
     decode = cdr.EffortCodec(joints).decode
 
     def read(data: bytes) -> tuple[float, Array]:
+        """Return time [s] and efforts (n,) of a command that fits to the joints."""
         stamp, effort = decode(data)
         check_command(Command(effort), joints, "the controller", stamp)
         return stamp, effort
@@ -116,7 +119,8 @@ def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Arra
 
 def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
     """Return the decoder of each topic of a robot, by the last word of its name."""
-    states, vector = finite_only(cdr.JointStateCodec(joints).decode), finite_only(cdr.decode_wrench)
+    states = finite_only(cdr.JointStateCodec(joints).decode)
+    vector = finite_only(cdr.decode_wrench)  # twists have the same layout
     return {
         "joint_states": states, "error": states, "odom": finite_only(cdr.OdometryCodec().decode),
         "joint_trajectory": finite_only(cdr.EffortCodec(joints).decode), "wrench": vector,

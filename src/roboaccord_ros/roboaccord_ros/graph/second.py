@@ -85,9 +85,8 @@ class SecondRobot:
         self._look: Look | None = None  # as last published; None before the first message
         self._encode_state = JointStateCodec(setup.joints).encode
         self._encode_base = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link").encode
-        description, odometry, states = senders
-        self._send_description, self._send_base = description.send, odometry.send
-        self._send_state, self._send_status = states.send, statuses.send
+        self._description_sender, self._base_sender, self._state_sender = senders
+        self._status_sender = statuses
         self.publishers = [*senders, statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
         self._window = WindowMarkers(setup) if self._engine == SPEC.name else None
@@ -133,7 +132,7 @@ class SecondRobot:
         """Send the look again, for late subscribers."""
         if self._look and self.companion:
             look = replace(self._look, time=self.companion.state.time)
-            self._send_status(look.encode(self._shell.robot))
+            self._status_sender.send(look.encode(self._shell.robot))
 
     def close(self, until: float, *, is_interrupted: bool) -> None:
         """Follow the states that remain, and report the cause of a run that is outside.
@@ -183,28 +182,29 @@ class SecondRobot:
 
     def _publish_state(self, state: RobotState) -> None:
         """Publish a state of the reference."""
-        self._send_base(self._encode_base(state))
-        self._send_state(self._encode_state(state))
+        self._base_sender.send(self._encode_base(state))
+        self._state_sender.send(self._encode_state(state))
         self._transforms.publish(state)
 
     def _update_look(self) -> None:
         """Publish another look: at once for a new cause or start, else every FADE_PERIOD."""
-        companion, cause, old = self.companion, self.finder.cause, self._look or Look()
-        now, opacity, reset_count = old.time, old.opacity, old.reset_count
-        if companion:
+        old = self._look or Look()
+        new = replace(old, link="", since=0.0, line="")
+        if companion := self.companion:
             now, opacity, reset_count = companion.state.time, companion.opacity, companion.anew
-        line = cause.line() if cause else ""
-        is_urgent = (reset_count, line) != (old.reset_count, old.line)
-        is_faded = opacity != old.opacity and now >= old.time + FADE_PERIOD
+            new = replace(new, time=now, opacity=opacity, reset_count=reset_count)
+        if cause := self.finder.cause:
+            new = replace(new, link=cause.link, since=cause.since, line=cause.line())
+        is_urgent = (new.reset_count, new.line) != (old.reset_count, old.line)
+        is_faded = new.opacity != old.opacity and new.time >= old.time + FADE_PERIOD
         if is_urgent or is_faded:
-            link, since = (cause.link, cause.since) if cause else ("", 0.0)
-            self._publish_look(Look(now, opacity, reset_count, link, since, line))
+            self._publish_look(new)
 
     def _publish_look(self, look: Look) -> None:
         """Publish the description and diagnostics of a look."""
         self._look = look
-        self._send_description(encode_string(look.paint(self._setup.urdf())))
-        self._send_status(look.encode(self._shell.robot))
+        self._description_sender.send(encode_string(look.paint(self._setup.urdf())))
+        self._status_sender.send(look.encode(self._shell.robot))
 
     def _report(self, cause: Suspect | None) -> None:
         """Log a cause, and show it by the look; None is no new cause."""

@@ -7,13 +7,12 @@ ends the process with its exit status (process.py).
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, NoReturn, Self, TypeVar
 
@@ -26,11 +25,10 @@ from roboaccord.scenario import explain
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph import process
-from roboaccord_ros.graph.peers import announce_preparing
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.spinning import POLL, Run, session, spin
 
-T = TypeVar("T")
+T = TypeVar("T")  # content of a message
 
 
 class Shell:
@@ -63,15 +61,6 @@ class Shell:
 
     def report(self) -> None:
         """Write a report to stdout after success."""
-
-    @contextlib.contextmanager
-    def preparing(self) -> Iterator[None]:
-        """Let the run wait while this node compiles."""
-        announcement = announce_preparing(self.node, self.robot)
-        try:
-            yield
-        finally:
-            self.node.destroy_publisher(announcement)
 
     def every(self, period: float, callback: Callable[[], None]) -> None:
         """Call a function every `period` seconds of the steady clock; its errors end the run."""
@@ -108,33 +97,15 @@ class Shell:
         Args:
             args: command line without the program; that of the process where None.
         """
-        guard()
+        guard()  # escapes control characters in what this process prints
         process.exit_process(_run_node(cls, list(sys.argv[1:] if args is None else args)))
 
 
 def _run_node(kind: type[Shell], args: list[str]) -> int:
-    """Run a node until its run is over, and return the exit status."""
-    run = Run()
-    context = Context()
+    """Run a node until its run is over, report an error in a line, and return the exit status."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # or DDS leaves shared memory
     try:
-        with session(context, args=args) as nodes:
-            node = Node(kind.name, context=context)
-            nodes.append(node)
-            run.nodes = nodes
-            graph.every(node, POLL, partial(process.end_with_runner, os.getppid(), run))
-            report = partial(process.report_compiling, kind.name)
-            threading.Thread(target=report, daemon=True).start()
-            shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda *_: run.interrupt())
-            gc.freeze()  # objects that are loaded by now stay: garbage collection skips them
-            try:
-                spin(context, nodes, run)
-            finally:
-                shell.close()
-            status = process.report_outcome(run, shell.report) or shell.status
-            process.end_soon(failed=status != 0)
+        return _spin_node(kind, args)
     except KeyboardInterrupt:
         return process.STATUS_INTERRUPTED
     except Exception as error:
@@ -147,4 +118,26 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):  # a signal may come as Python ends
             signal.signal(number, signal.SIG_IGN)
+
+
+def _spin_node(kind: type[Shell], args: list[str]) -> int:
+    """Make a node, spin it until its run is over, close it, and return the exit status."""
+    run, context = Run(), Context()
+    with session(context, args=args) as nodes:
+        node = Node(kind.name, context=context)
+        nodes.append(node)
+        run.nodes = nodes
+        graph.every(node, POLL, partial(process.end_with_runner, os.getppid(), run))
+        report = partial(process.report_compiling, kind.name)
+        threading.Thread(target=report, daemon=True).start()
+        shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: run.interrupt())
+        gc.freeze()  # objects that are loaded by now stay: garbage collection skips them
+        try:
+            spin(context, nodes, run)
+        finally:
+            shell.close()
+        status = process.report_outcome(run, shell.report) or shell.status
+        process.end_soon(failed=status != 0)
     return status

@@ -23,8 +23,8 @@ from rclpy.task import Future
 from roboaccord.contract import AccordError
 from roboaccord.scenario import users_code
 
-P = ParamSpec("P")
-T = TypeVar("T")
+P = ParamSpec("P")  # arguments of a callback
+T = TypeVar("T")  # its result
 # s: timeout of a call that spins. Without one rclpy's EventsExecutor never blocks, and starves its
 # timers. An hour costs nothing: the call is repeated until the run is done.
 SPIN_TIMEOUT = 3600.0
@@ -51,7 +51,8 @@ class Run:
         self.error: AccordError | None = None
         self.interrupt: Callable[[], None] = self.stop
         self.nodes: list[Node] = []
-        self._expected, self._over = expected, False
+        self._expected = expected
+        self._is_over = False
 
     def expect(self) -> None:
         """Wait for one more node."""
@@ -70,7 +71,7 @@ class Run:
 
     def stop(self) -> None:
         """End the spinning."""
-        self._over = True
+        self._is_over = True
         if not self.future.done():
             self.future.set_result(None)
 
@@ -78,13 +79,14 @@ class Run:
         """Return a callback whose errors end the run, and that does nothing after the end."""
 
         def guarded(*arguments: P.args, **named: P.kwargs) -> T | None:
-            if self._over:
+            """Call the callback, and end the run with an error of it."""
+            if self._is_over:
                 return None
             try:
                 return callback(*arguments, **named)
             except Exception:  # noqa: BLE001 - raised again, except those of users' code
                 try:
-                    with users_code():
+                    with users_code():  # turns errors of users' code into AccordError
                         raise
                 except AccordError as error:
                     self.fail(error)
@@ -122,11 +124,9 @@ def session(
         context.try_shutdown()
 
 
-def quiet_node(name: str, context: Context, **options: Any) -> Node:
+def quiet_node(name: str, context: Context, **extra: Any) -> Node:
     """Make a node without parameter services and log topic."""
-    return Node(
-        name, context=context, enable_rosout=False, start_parameter_services=False, **options
-    )
+    return Node(name, context=context, enable_rosout=False, start_parameter_services=False, **extra)
 
 
 def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
@@ -154,6 +154,7 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
     old_handlers: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
 
     def end(number: int, frame: FrameType | None) -> None:
+        """End the spinning at the first signal; let the old handler act at the second."""
         received.append(number)
         run.stop()
         if len(received) > 1:

@@ -91,7 +91,8 @@ def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Acti
     _refuse_unknown(context, values)
     _claims.append(claim_names(values["namespace"]))
     python = find_python()
-    os.environ.update({TRUST: "1"} if values["trust"] == "true" else {})
+    if values["trust"] == "true":
+        os.environ[TRUST] = "1"
     # The command that ties a process to this one. A SIGINT while Python starts would print a
     # traceback, so SIGINT is blocked until it is handled.
     tied = ["env", "--block-signal=INT", python, "-S", str(WITH_PARENT)]
@@ -105,7 +106,7 @@ def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Acti
     signal.signal(signal.SIGINT, lambda *_: None)
     messages = [LogInfo(msg=line) for line in decisions.pop("messages").splitlines()]
     decisions |= {"python": python, "with_parent": shlex.join(tied)}
-    return [*(SetLaunchConfiguration(*pair) for pair in decisions.items()), *messages]
+    return [*(SetLaunchConfiguration(key, text) for key, text in decisions.items()), *messages]
 
 
 def _decide(command: Sequence[str]) -> dict[str, str]:

@@ -117,8 +117,10 @@ class LaunchedRun:
         self.over = False
         self._last = list[Action]()  # starts the last process
         self._difference = ""  # verdict of a cross-check that is outside
-        self._not_judged = ""  # what the last line adds if the bag is not judged
-        self._failed, self._outcome = False, "the launch was interrupted"  # for the last line
+        self._has_failed = False
+        # The last line: how the launch ended, and what it adds if the bag is not judged.
+        self._outcome = "the launch was interrupted"
+        self._not_judged = ""
 
     def process(self, label: str, ends: str, command: Iterable[Any], **options: Any) -> Tied:
         """Make a process that is no node; `label` and `ends` as for `Tied`."""
@@ -141,7 +143,8 @@ class LaunchedRun:
 
     def wait_with(self, judge: Action) -> None:
         """Start a judge when the run is over, and its parts have ended well."""
-        self._last, self._not_judged = [judge], "; its bag is not judged"
+        self._last = [judge]
+        self._not_judged = "; its bag is not judged"
 
     def ended(self, process: Tied, code: int, *, ending: bool) -> list[Action]:
         """Go on after the end of a process; after the last one report how the launch ended.
@@ -171,7 +174,7 @@ class LaunchedRun:
 
     def _is_good_end(self, ends: str, code: int, *, ending: bool) -> bool:
         """Return whether a process ended well, by what its end means and its status."""
-        if ending and (self._failed or code in INTERRUPTED or ends not in ("ends", "part")):
+        if ending and (self._has_failed or code in INTERRUPTED or ends not in ("ends", "part")):
             return True
         return self.over if ends == "helper" else code in DONE or ends in ("window", "view")
 
@@ -181,7 +184,8 @@ class LaunchedRun:
         Raises:
             RuntimeError: with the reason; it shuts the launch down.
         """
-        self._failed, self._outcome, self._not_judged = True, f"the launch failed: {reason}", ""
+        self._has_failed = True
+        self._outcome, self._not_judged = f"the launch failed: {reason}", ""
         raise RuntimeError(reason)
 
     def _labels(self, *ends: str) -> list[str]:

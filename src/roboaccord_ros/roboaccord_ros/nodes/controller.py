@@ -29,7 +29,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import Options, declare, setup_of
-from roboaccord_ros.graph.peers import deliver, missing_peers
+from roboaccord_ros.graph.peers import announce_preparing, deliver, missing_peers
 from roboaccord_ros.graph.reading import read_facts, read_result
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
@@ -59,14 +59,16 @@ class ControllerShell(Shell):
         super().__init__(node, robot, run)
         self._options = options
         self._joints, self._seed = joints, setup.scenario.seed
-        with self.preparing():
-            # The first controller only shows which vectors it commands beside efforts.
-            trial = self._make_controller(setup)
-            with Watch(options.timeout) as watch:
-                example = ask_controller(trial, setup.initial, None, joints, watch)
-            self._controller = self._make_controller(setup)
+        announcement = announce_preparing(node, robot)  # the run waits while this node compiles
+        # The first controller only shows which vectors it commands beside efforts.
+        trial = self._make_controller(setup)
+        with Watch(options.timeout) as watch:
+            example = ask_controller(trial, setup.initial, None, joints, watch)
+        self._controller = self._make_controller(setup)
+        node.destroy_publisher(announcement)
         self.watch = Watch(options.timeout)
-        self._inlet, self._codec = Inlet(joints, ignores_repeated=True), EffortCodec(joints)
+        self._inlet = Inlet(joints, ignores_repeated=True)
+        self._codec = EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
         self._last_time = -1.0  # time of the last state that was answered [s]
@@ -141,6 +143,7 @@ class ControllerShell(Shell):
             self.subscribe(graph.RESULT, partial(read_result, facts), self._on_result)
 
     def _on_result(self, _: dict[str, Any]) -> None:
+        """End with the run."""
         self.run.done()
 
     def _answer(self, state: RobotState | None) -> None:
@@ -186,6 +189,7 @@ class ControllerShell(Shell):
             self._warn_once(f"{order}: the clock has jumped, and the controller restarts")
 
     def _warn_once(self, line: str) -> None:
+        """Log the first warning of this node, and no other."""
         if not self._has_warned:
             self._has_warned = True
             _log.warning("%s", line)

@@ -97,11 +97,11 @@ class CrosscheckShell(Shell):
         self._early = deque[Callable[[], None]](maxlen=MAX_EARLY)
         self._steps: LiveSteps | None = None  # the periods; None until everything is compiled
         self._sources: list[Subscription] = []  # to be connected before the run may start
-        # Known once the result has come: time of the last state [s], number of events.
-        self._end, self._events_sent = math.inf, 0
+        self._end = math.inf  # time of the last state [s], once the result states it
+        self._events_sent = 0  # number of events, once the result states it
         self._events_received = 0
-        # Number of calls of `_on_timer` since the result, and whether `close` was called.
-        self._checks_since_result, self._is_closed = 0, False
+        self._checks_since_result = 0  # calls of `_on_timer` since the result
+        self._is_closed = False  # whether `close` was called
         self._error_sender = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
         self.subscribe(graph.SCENARIO, partial(read_scenario, robot, changes), self._on_scenario)
@@ -111,17 +111,10 @@ class CrosscheckShell(Shell):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the cross-check that the parameters of a node specify."""
-        second = ("reference", "controller")
-        values = declare(node, "robot", "tolerance", "set", *second, needs=["robot"])
-        of_second = {name: values[name] for name in second}
-        return cls(
-            node, values["robot"], values["tolerance"], run, changes=values["set"], **of_second
-        )
-
-    @property
-    def check(self) -> StepCheck | None:
-        """The check of the run; None until all is compiled."""
-        return self._steps.check if self._steps else None
+        options = ("robot", "tolerance", "reference", "controller")  # arguments of the same name
+        values = declare(node, "set", *options, needs=["robot"])
+        arguments = {name: values[name] for name in options}
+        return cls(node, run=run, changes=values["set"], **arguments)
 
     @property
     def verdict(self) -> Report | None:
@@ -203,16 +196,19 @@ class CrosscheckShell(Shell):
             self._steps, self._prepared = self._prepared.result(), None
             self.node.destroy_publisher(self._preparing)
             while self._early:
-                self._early.popleft()()
+                handle_message = self._early.popleft()
+                handle_message()
         is_waiting = self._steps and self._sources
         if is_waiting and all(source.get_publisher_count() for source in self._sources):
             self._sources = []
             self.subscribe(graph.RESULT, partial(read_result, self._facts), self._on_result)
 
     def _on_vector(self, name: str, steps: LiveSteps, vector: tuple[float, Array]) -> None:
+        """Store a wrench, a twist or efforts, with the time of the state that they answer."""
         steps.add_vector(name, *vector)
 
     def _on_events(self, steps: LiveSteps, events: Sequence[Event]) -> None:
+        """Count and store events."""
         self._events_received += len(events)
         steps.add_events(events)
         if self.second:
@@ -221,7 +217,7 @@ class CrosscheckShell(Shell):
     def _on_result(self, result: dict[str, Any]) -> None:
         """Note the number of events and the time of the last state, which the result states."""
         self._events_sent = result["events"]
-        self._end = result["steps"] * self._period if self.check else -1.0
+        self._end = result["steps"] * self._period if self._steps else -1.0
 
     def _on_state(self, steps: LiveSteps, state: RobotState | None) -> None:
         """Store a state; None comes with a message that has not completed one."""
@@ -252,6 +248,7 @@ class CrosscheckShell(Shell):
                 self.second.add_step(step)
 
     def _publish_errors(self, errors: Sequence[RobotState]) -> None:
+        """Publish errors of the prediction, as states."""
         for error in errors:
             self._error_sender.send(self._error_codec.encode(error))
 
@@ -271,8 +268,8 @@ class CrosscheckShell(Shell):
         verdict = self.verdict
         if verdict is None or self._steps is None or self._steps.latest < 0.0:
             return
-        latest, causes = self._steps.latest, self.second is not None
-        self._verdicts.send(verdict, latest, final=self._is_closed, cause_follows=causes)
+        latest, has_second = self._steps.latest, self.second is not None
+        self._verdicts.send(verdict, latest, final=self._is_closed, cause_follows=has_second)
         if self.second:
             self.second.repeat_look()
 

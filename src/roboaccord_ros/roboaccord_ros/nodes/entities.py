@@ -45,11 +45,12 @@ def set_numbers(message: Any, numbers: Array) -> None:
 def entity_state(state: RobotState) -> msg.EntityState:
     """Return pose and twist in the world as a message; the accelerations are unknown, so NaN."""
     rotation, message = quaternion_matrix(state.orientation), msg.EntityState()
-    message.header.frame_id, stamp = WORLD_FRAME, message.header.stamp
+    message.header.frame_id = WORLD_FRAME
+    stamp = message.header.stamp
     stamp.sec, stamp.nanosec = divmod(round(state.time * NANOSECONDS), NANOSECONDS)
     set_numbers(message.pose.position, state.position)
     set_numbers(message.pose.orientation, state.orientation)
-    for k, name in enumerate(("linear", "angular")):
+    for k, name in enumerate(("linear", "angular")):  # the halves of a twist (6,)
         set_numbers(getattr(message.twist, name), rotation @ state.twist[3 * k : 3 * k + 3])
         set_numbers(getattr(message.acceleration, name), np.full(3, math.nan))
     return message
@@ -89,9 +90,9 @@ def requested_start(base: FixedBase, state: RobotState, request: Any) -> RobotSt
     requested = replace(state, position=position, orientation=orientation / norm)
     rotation, height = quaternion_matrix(requested.orientation), float(state.position[2])
     rates = np.concatenate([linear, angular @ rotation])[list(base.axes)]
-    # The motion of the base that is nearest to the request: position, orientation, twist.
-    motion = base.read(base.pose(requested), rates, height)
-    nearest = replace(state, position=motion[0], orientation=motion[1], twist=motion[2])
+    # The motion of the base that is nearest to the request.
+    near_position, near_orientation, near_twist = base.read(base.pose(requested), rates, height)
+    nearest = replace(state, position=near_position, orientation=near_orientation, twist=near_twist)
     turned = 1.0 - abs(nearest.orientation @ orientation)  # 0 for the same orientation
     if max(*abs(nearest.position - position), turned) > ROUNDING:
         raise RefusedError(f"the base stays level, at z = {height:g} m", INVALID_POSE)

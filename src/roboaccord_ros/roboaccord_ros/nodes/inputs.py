@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 from rclpy.node import Node
-from roboaccord.bag import encode_target
+from roboaccord.bag import encode_target, input_topics
 from roboaccord.contract import AccordError, Inputs, Target, did_you_mean
 from roboaccord.run import EFFORT, POSITION, VELOCITY, Announced, LiveInputs
 from roboaccord.scenario import Setup
@@ -49,6 +49,7 @@ class PublishedInputs(Announced):
         return unreached_topic(self._node, self.senders.values())
 
     def _publish(self, time: float, target: Target, before: Target | None) -> None:
+        """Publish what a target at a time [s] changes in the one before."""
         for name, data in encode_target(time, target, before, self._joints).items():
             self.senders[name].send(data)
 
@@ -68,7 +69,10 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
             readers[topic] = readable(topic, partial(_set_targets, live, setup, topic), itself)
         readers[topic](message)
 
-    graph.subscribe_inputs(node, setup.robot, run.guard(receive))
+    on_message = run.guard(receive)
+    for name, kind in input_topics(setup.robot).items():
+        topic, message_class = f"{setup.robot.name}/{name}", graph.message_class(kind)
+        node.create_subscription(message_class, topic, partial(on_message, name), graph.LIVE)
     return PublishedInputs(node, setup, live)
 
 

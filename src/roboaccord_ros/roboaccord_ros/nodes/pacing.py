@@ -5,7 +5,7 @@ the present state has come; without lockstep steps follow the wall clock, with t
 lockstep a missing answer, or an answer to a later state, ends the run. So pace, pauses and the load
 of the machine change no motion (test_transports).
 
-Services are in `add_services` of simulator.py and in standard.py. REMINDER, TURN and MAX_CATCH_UP
+Services are in `add_services` of simulator.py and in standard.py. REMINDER, BATCH and MAX_CATCH_UP
 may be tuned.
 """
 
@@ -17,8 +17,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.contract import Array, Command, Json, LockstepError, RobotState
-from roboaccord.run import Pace as Pace
-from roboaccord.run import Stepper, no_command
+from roboaccord.run import Pace, Stepper, no_command
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
@@ -36,7 +35,7 @@ _log = logging.getLogger(__name__)
 REMINDER = 5.0
 # Number of control periods that are taken at once, before messages and timers are served: 10 ms of
 # motion at 1 kHz, shorter than POLL.
-TURN = 10
+BATCH = 10
 # The same for steps that are late in real time: 20 ms at 1 kHz, so that messages wait no longer.
 # Steps that are still late follow at the next call of `_keep_pace`.
 MAX_CATCH_UP = 20
@@ -100,10 +99,10 @@ class Pacing:
         self._pace = Pace(self._stepper.period, options.pace or default_pace)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._step_if_answered)
         self._topic = simulation.node.resolve_topic_name(f"{simulation.robot}/{graph.EFFORTS}")
-        # Time [s] and efforts (n,) from the controller in this process, for `_take_turn`.
+        # Time [s] and efforts (n,) from the controller in this process, for `_step_batch`.
         self._direct_answer: tuple[float, Array] | None = None
-        # Whether `_take_turn` is running, and the same with its errors ending the run.
-        self._is_in_turn, self._guarded_turn = False, simulation.run.guard(self._take_turn)
+        self._is_in_batch = False  # whether `_step_batch` is running
+        self._guarded_batch = simulation.run.guard(self._step_batch)  # its errors end the run
         if not options.shared_process:
             simulation.subscribe(
                 graph.EFFORTS, command_reader(setup.joints), self._on_command,
@@ -122,26 +121,26 @@ class Pacing:
     def answer(self, time: float, effort: Array) -> None:
         """Take efforts (n,) of the controller in this process; they answer the state at `time`."""
         self._direct_answer = (time, effort)
-        if not self._is_in_turn:  # else the loop of `_take_turn` goes on with it
-            self._plan_turn()
+        if not self._is_in_batch:  # else the loop of `_step_batch` goes on with it
+            self._schedule_batch()
 
-    def _plan_turn(self) -> None:
-        """Let the executor call `_take_turn` after the present callback."""
+    def _schedule_batch(self) -> None:
+        """Let the executor call `_step_batch` after the present callback."""
         executor = self._simulation.node.executor
         assert executor is not None  # it has called us
-        executor.create_task(self._guarded_turn)
+        executor.create_task(self._guarded_batch)
 
-    def _take_turn(self) -> None:
-        """Step while the controller in this process answers at once, for at most TURN periods."""
-        self._is_in_turn = True
-        for _ in range(TURN):
+    def _step_batch(self) -> None:
+        """Step while the controller in this process answers at once, for at most BATCH periods."""
+        self._is_in_batch = True
+        for _ in range(BATCH):
             command, self._direct_answer = self._direct_answer, None
             if command is None:
                 break
             self._on_command(command)
-        self._is_in_turn = False
+        self._is_in_batch = False
         if self._direct_answer:
-            self._plan_turn()
+            self._schedule_batch()
 
     @property
     def unready(self) -> str:
@@ -261,7 +260,7 @@ class Pacing:
             raise no_command(self._stepper.state.time, options.timeout)
 
     def _try_to_start(self) -> None:
-        """Start once all peers have been there for `settle` seconds, with no other simulator.
+        """Start once all peers have been there for `quiet_time` seconds, with no other simulator.
 
         Raises:
             LockstepError: if a peer that does not compile is missing for too long.
@@ -272,7 +271,7 @@ class Pacing:
         busy = preparing_nodes(node, self._simulation.robot) if missing else []
         self._late_checks += 0 if busy else 1
         self._ready_checks = 0 if missing or self._rival_checks else self._ready_checks + 1
-        if self._ready_checks and self._ready_checks * POLL >= self._options.settle:
+        if self._ready_checks and self._ready_checks * POLL >= self._options.quiet_time:
             self.started, self._idle_checks = True, 0
             self._start_run()
         elif self._late_checks * POLL > self._options.start_timeout:

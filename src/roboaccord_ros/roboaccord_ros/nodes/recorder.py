@@ -69,7 +69,8 @@ class RecorderShell(Shell):
         super().__init__(node, robot, run)
         if path.exists():
             raise AccordError(f"{path} exists already; choose another name for the bag")
-        self._path, self._stack, self._ledger = path, contextlib.ExitStack(), Ledger(0)
+        self._path, self._stack = path, contextlib.ExitStack()
+        self._ledger = Ledger(0)  # another one once the control period is known
         self._bag: bags.BagWriter | None = None
         self._subscriptions: dict[str, Subscription] = {}  # of the topics in STAMPED
         self._other_subscriptions: dict[str, Subscription] = {}
@@ -206,14 +207,12 @@ class RecorderShell(Shell):
 
     def _finish(self, *, is_late: bool = False) -> None:
         """End, once, when a live cross-check has finished or is late."""
-        if self._is_over and not self._is_done and (is_late or not self._is_cross_checked()):
+        # A live cross-check publishes errors until it has finished.
+        errors = self._other_subscriptions[f"{self.robot}/{graph.ERROR}"]
+        may_end = is_late or not errors.get_publisher_count()
+        if self._is_over and not self._is_done and may_end:
             self._is_done = True
             self.run.done()
-
-    def _is_cross_checked(self) -> bool:
-        """Return whether a live cross-check still reports."""
-        errors = self._other_subscriptions[f"{self.robot}/{graph.ERROR}"]
-        return bool(errors.get_publisher_count())
 
     def _read_result(self, data: bytes) -> tuple[dict[str, Any], bytes]:
         """Return a result with its bytes."""
@@ -234,7 +233,8 @@ class RecorderShell(Shell):
 
     def _on_timer(self) -> None:
         """End the recording, or give it up, when no more messages come; called every POLL."""
-        is_quiet, self._last_count = self._count == self._last_count, self._count
+        is_quiet = self._count == self._last_count  # no message has come since the last call
+        self._last_count = self._count
         has_result, has_gone = self._end >= 0, self._has_simulator_gone()
         # Count the time for which it has waited for the last messages.
         is_waiting = self._is_interrupted or has_result or has_gone

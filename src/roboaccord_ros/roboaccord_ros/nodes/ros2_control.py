@@ -61,6 +61,7 @@ class Ros2ControlShell(ControllerShell):
         return stamp, q, qd
 
     def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Let time pass from the next state on."""
         self._started = response.success = True
         return response
 
@@ -76,6 +77,7 @@ class Ros2ControlShell(ControllerShell):
             self.answer_directly(RobotState(time, q, qd, np.zeros(len(q))), self._publish_efforts)
 
     def _publish_efforts(self, _: float, effort: Array) -> None:
+        """Publish efforts (n,) for the forward_command_controller."""
         self._commands.publish(Float64MultiArray(data=effort.tolist()))
 
 

@@ -5,7 +5,7 @@ the parameter `composed` the controller runs in this process, too; in lockstep b
 and efforts without messages. A run equals that of the direct loop, bit for bit (test_transports),
 and nothing here may change it.
 
-A parameter is entered in OPTIONS and in graph/parameters.py. SETTLE may be raised.
+A parameter is entered in OPTIONS and in graph/parameters.py. QUIET_TIME may be raised.
 """
 
 from __future__ import annotations
@@ -44,10 +44,9 @@ from roboaccord_ros.speed import store_factor
 _log = logging.getLogger(__name__)
 # s of wall time without another simulator before the start: six checks (spinning.POLL). One that is
 # discovered later is refused then.
-SETTLE = 0.3
+QUIET_TIME = 0.3
 # Parameters that are fields of Options.
 OPTIONS = "engine lockstep pace duration timeout start_timeout peers transport".split()
-MakeSimulator = Callable[[Setup, str], Simulator]  # makes that of a setup in an engine
 
 
 class SimulatorShell(Simulation):
@@ -65,7 +64,7 @@ class SimulatorShell(Simulation):
     """
 
     name = "simulator"
-    make: ClassVar[MakeSimulator] = staticmethod(make_simulator)
+    make: ClassVar[Callable[[Setup, str], Simulator]] = staticmethod(make_simulator)
     controller: ControllerShell | None = None
     window: Window | None = None
 
@@ -91,11 +90,10 @@ class SimulatorShell(Simulation):
         self._version, self._on_factor = simulator.version, options.on_factor
         kind, *shapes = options.transport.split(", ")  # shapes of contact follow in Gazebo
         transport = ", ".join([kind if options.lockstep else kind + graph.FREE, *shapes])
-        recorded = graph.RECORDER in options.peers
-        self.outlet = Outlet(
-            node, setup, options.engine, self._version, transport, recorded=recorded
-        )
-        self._start_time, self.wall_time = time.perf_counter(), 0.0
+        record = graph.RECORDER in options.peers
+        self.outlet = Outlet(node, setup, options.engine, self._version, transport, recorded=record)
+        self._start_time = time.perf_counter()  # of the first step [s]
+        self.wall_time = 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
         add_services(self, setup, f"{options.engine} {self._version}")
@@ -105,7 +103,7 @@ class SimulatorShell(Simulation):
         """Make the simulator that the parameters of a node specify."""
         values = declare(node, "robot", "scenario", "set", "composed", "window", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
-        options = Options.of(values, settle=SETTLE)
+        options = Options.of(values, quiet_time=QUIET_TIME)
         if values["composed"] and options.lockstep:
             peers = [name for name in options.peers if name != graph.CONTROLLER]
             options = replace(options, shared_process=True, peers=peers)
@@ -219,12 +217,14 @@ def add_services(shell: SimulatorShell, setup: Setup, engine: str) -> None:
     pacing, guard = shell.pacing, shell.run.guard
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Go back to the start of the scenario."""
         response.message, response.success = pacing.unready, not pacing.unready
         if response.success:
             guard(pacing.restart)()
         return response
 
     def pause(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        """Pause the run, or let it go on."""
         guard(pacing.pause)(bool(request.data))
         response.success = True
         return response

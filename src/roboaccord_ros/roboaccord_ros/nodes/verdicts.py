@@ -41,8 +41,8 @@ class VerdictSender:
         """
         line = f"{'verdict' if final else 'so far'}: {verdict.line()}"
         values = {key: str(value) for key, value in verdict.to_json().items()}
-        name, level = f"{self._robot}: crosscheck", 0 if verdict.ok else 1
-        status = Status(name, line, self._robot, values, level)
+        level = 0 if verdict.ok else 1
+        status = Status(f"{self._robot}: crosscheck", line, self._robot, values, level)
         self.sender.send(encode_statuses(time, [status]))
         if verdict.ok is not self._logged_ok:
             self._logged_ok = verdict.ok

@@ -56,7 +56,8 @@ def refuse_rival(namespace: str) -> None:
     """
     context = Context()
     with session(context, args=[]) as nodes:
-        nodes.append(node := quiet_node("plan", context, namespace=namespace))
+        node = quiet_node("plan", context, namespace=namespace)
+        nodes.append(node)
         started = time.monotonic()
         while (elapsed := time.monotonic() - started) < LEAVING:
             rivals = count_clocks(node)

@@ -11,6 +11,7 @@ A decision is a key in `make_plan` and a launch configuration in that file
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from datetime import datetime
@@ -51,6 +52,7 @@ def make_plan(request: Request) -> dict[str, str]:
     bag, pace = _bag(request, choice.sim), _pace(request, windows)
     shows_reference = crosscheck and request.is_on("reference") and has_controller
     composed = has_controller and request.is_on("lockstep")  # one process with the simulator
+    partition = os.environ.get(PARTITION) or (new_partition() if choice.sim == GAZEBO else "")
     decisions: dict[str, Decision] = {
         **request.run,
         "name": setup.robot.name,
@@ -70,12 +72,11 @@ def make_plan(request: Request) -> dict[str, str]:
         "judge": request.is_on("judge", auto=crosscheck and bool(bag)),
         "reference": shows_reference,
         **_window_decisions(setup.robot.name, windows),
-        "gz_partition": os.environ.get(PARTITION)
-        or (new_partition() if choice.sim == GAZEBO else ""),
+        "gz_partition": partition,
     }
     lines = [_summary(request, choice, windows, pace, bag, shows_reference=shows_reference)]
     if choice.sim == GAZEBO:
-        lines.append(f"to use gz beside it: export {PARTITION}={decisions['gz_partition']}")
+        lines.append(f"to use gz beside it: export {PARTITION}={partition}")
     decisions["messages"] = "\n".join(lines)
     return {name: _text(value) for name, value in decisions.items()}
 
@@ -126,7 +127,8 @@ def _pace(request: Request, windows: Windows) -> float:
     pace, lockstep = request["pace"], request.is_on("lockstep")
     if pace == "fast" and not lockstep:
         raise AccordError("pace:=fast needs lockstep:=true: running free is real time")
-    is_watched = windows.is_any_shown or request.driven or not lockstep
+    is_shown = windows.gazebo or windows.rviz or windows.foxglove or bool(windows.view)
+    is_watched = is_shown or request.driven or not lockstep
     return REAL_TIME if pace == "real" or (pace == "auto" and is_watched) else 0.0
 
 
@@ -148,6 +150,7 @@ def _bag(request: Request, sim: str) -> str:
     bag = default if record.lower() == "true" else Path(record)
     if bag.exists():
         raise AccordError(f"{bag} exists already; choose another name for the bag")
+    # The folder in which the bag, or the folders above it, are to be made.
     parent = next(folder for folder in bag.absolute().parents if folder.exists())
     if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
         raise AccordError(f"no bag can be written into {parent}; see record:=FOLDER, record:=false")
@@ -155,9 +158,8 @@ def _bag(request: Request, sim: str) -> str:
 
 
 def _summary(
-    request: Request, choice: Choice, windows: Windows, pace: float, bag: str, *,
-    shows_reference: bool,
-) -> str:  # fmt: skip
+    request: Request, choice: Choice, windows: Windows, pace: float, bag: str, shows_reference: bool
+) -> str:
     """Return in one line what runs, how, where it can be seen, and where the bag is."""
     setup = request.setup
     reason = f" ({choice.reason})" if choice.reason else ""
@@ -169,12 +171,14 @@ def _summary(
         factor = speed(request)
         speed_text = "not known yet" if factor is None else f"{factor:.2g} in the last run"
         words.append(f"real-time factor on this machine: {speed_text}")
-    words += [
-        "in real time" if pace else "as fast as possible",
-        f"look: {windows.places(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
-        *([windows.place_of_reference(bag)] if shows_reference else []),
-        f"bag: {bag}" if bag else "no bag (record:=false)",
-        *(["until Ctrl-C"] if request.duration == float("inf") else []),
-        *([windows.missing_display] if windows.missing_display else []),
-    ]
+    words.append("in real time" if pace else "as fast as possible")
+    places = windows.places(bag)
+    words.append(f"look: {places or 'ros2 topic echo, or rviz:=true, foxglove:=true'}")
+    if shows_reference:
+        words.append(f"reference: {'there, too' if places else 'by view:=true'}")
+    words.append(f"bag: {bag}" if bag else "no bag (record:=false)")
+    if request.duration == math.inf:
+        words.append("until Ctrl-C")
+    if windows.missing_display:
+        words.append(windows.missing_display)
     return "; ".join(words)

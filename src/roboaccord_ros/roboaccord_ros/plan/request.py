@@ -54,6 +54,7 @@ class Request:
         return cls(texts)
 
     def __getitem__(self, name: str) -> str:
+        """Return the text of an argument."""
         return self.texts[name]
 
     def is_on(self, name: str, auto: bool = False) -> bool:
@@ -71,13 +72,14 @@ class Request:
             changes = shlex.split(self["set"])
         except ValueError as error:
             raise AccordError(f"set:={self['set']}: {str(error).lower()}") from None
-        faults = self["fault"].split()
-        contacts, world, physics = self["contacts"], self["world"], self["gz_physics"]
+        if self["fault"].split():
+            changes.append(f"faults={json.dumps(self['fault'].split())}")
+        world = self["world"]
         if world.endswith(".sdf"):
             world = str(Path(world).absolute())
-        settings = {"contacts": contacts, "world": world, "physics": physics}
+        settings = {"contacts": self["contacts"], "world": world, "physics": self["gz_physics"]}
         options = [f"engine_options.gz.{key}={text}" for key, text in settings.items() if text]
-        return [*changes, *([f"faults={json.dumps(faults)}"] if faults else []), *options]
+        return [*changes, *options]
 
     @cached_property
     def setup(self) -> Setup:

@@ -68,7 +68,7 @@ def _check(request: Request, sim: str) -> None:
         check_gazebo(setup)
         return
     if request["world"]:
-        World.find(request["world"])
+        World.read(request["world"])
     simulator = make_simulator(setup, sim)
     quotient = "control_period over physics_step"
     count_steps(setup.scenario.control_period, simulator.physics_step, quotient)

@@ -51,6 +51,7 @@ class Windows:
         """
         has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
         has_screen = has_display and not request.is_on("headless")
+        # The second argument of `is_on` is what the value "auto" stands for.
         gazebo = sim == GAZEBO and has_screen
         has_rviz = is_installed("rviz2")
         rviz = request.is_on("rviz", has_screen and has_rviz and not gazebo)
@@ -71,8 +72,10 @@ class Windows:
         Raises:
             AccordError: for a display that is asked for and not installed.
         """
-        is_asked, displays = view != "auto", displays_of_launches()
-        name = view if view in displays else BROWSER
+        is_asked = view != "auto"
+        displays = displays_of_launches()
+        name = view if view in displays else BROWSER  # for "auto" and "true"
+        # Why the display cannot be started: its package, or a library of it, is not installed.
         missing = plugins.lacking("displays", f"{name}.node", PAGE)
         if name == BROWSER and not find_spec("viser"):
             missing = missing or f"{PAGE} needs viser; run: pip install viser"
@@ -81,11 +84,6 @@ class Windows:
         if missing or name not in displays:
             return replace(self, missing_display=missing)
         return replace(self, view=displays[name], view_stays=self.has_screen or is_asked)
-
-    @property
-    def is_any_shown(self) -> bool:
-        """Whether somebody can look at the run."""
-        return bool(self.gazebo or self.rviz or self.foxglove or self.view)
 
     def places(self, bag: str) -> str:
         """Return where the run can be seen, in words."""
@@ -97,7 +95,3 @@ class Windows:
             f"accord view {bag}": bool(bag),
         }
         return ", ".join(window for window, is_shown in shown.items() if is_shown)
-
-    def place_of_reference(self, bag: str) -> str:
-        """Return where the reference can be seen as a second robot, in words."""
-        return f"reference: {'there, too' if self.places(bag) else 'by view:=true'}"

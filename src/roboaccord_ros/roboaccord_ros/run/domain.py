@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from roboaccord.contract import AccordError
-from roboaccord.numerics import private_folder
+from roboaccord.numerics import environment, private_folder
 
 from roboaccord_ros.run.claim import claim
 
@@ -50,15 +50,8 @@ def private_domain() -> Iterator[int]:
         yield int(os.environ.get(DOMAIN) or 0)
         return
     domain, reserved = _reserve()
-    with reserved:
-        before = {name: os.environ.get(name) for name in (DISCOVERY, DOMAIN)}
-        os.environ.update({DISCOVERY: LOCAL, DOMAIN: str(domain)})
-        try:
-            yield domain
-        finally:
-            for name in before:
-                os.environ.pop(name, None)
-            os.environ.update({name: value for name, value in before.items() if value is not None})
+    with reserved, environment({DISCOVERY: LOCAL, DOMAIN: str(domain)}):
+        yield domain
 
 
 def is_open() -> bool:

@@ -28,12 +28,11 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, taken, watch
 from roboaccord_ros.graph.peers import missing_peers
 from roboaccord_ros.graph.reading import itself, read_facts, readable
-from roboaccord_ros.graph.spinning import session
+from roboaccord_ros.graph.spinning import POLL, session
 
 # s of wall time: longest wait for a robot; discovery takes 1 s (plan/__main__.py), and a robot that
 # has just been started loads for seconds.
 PATIENCE = 10.0
-POLL = 0.05  # s of wall time between searches for it, no delay for a person
 _log = logging.getLogger(__name__)
 
 
@@ -75,9 +74,7 @@ class RosLink:
         self._latest_state = LatestState(node, setup)
         self._scenario = watch(node, robot.name, graph.SCENARIO)  # whose messages are the facts
         self._last_facts: dict[str, Any] = {}  # of the run; empty until they have come
-        self._clients = {
-            name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
-        }
+        self._clients = {n: node.create_client(SetBool, f"{robot.name}/{n}/set") for n in switches}
 
     def wait(self) -> None:
         """Wait for a robot that receives all messages from now on.
@@ -112,9 +109,7 @@ class RosLink:
                 return f"no node offers {client.service_name}"
         return ""
 
-    def exchange(
-        self, target: Target | None, switches: dict[str, bool], seconds: float
-    ) -> RobotState:
+    def drive(self, target: Target | None, switches: dict[str, bool], seconds: float) -> RobotState:
         """Send a target and switches, wait for some time, and return the newest state."""
         if target is not None:
             self._send(target)
@@ -133,8 +128,8 @@ class RosLink:
     def _facts(self) -> dict[str, Any]:
         """Return the last facts that the simulator announced, {} before the first."""
         read = readable(self._scenario.topic_name, read_facts, itself)
-        for facts in filter(None, map(read, taken(self._scenario))):
-            self._last_facts = facts
+        for message in taken(self._scenario):
+            self._last_facts = read(message) or self._last_facts
         return self._last_facts
 
     def fail(self, fault: Fault) -> None:
@@ -143,11 +138,12 @@ class RosLink:
 
     def _send(self, target: Target) -> None:
         """Send the twist, efforts and rates of a target that are due."""
-        twist = target.twist.tolist()
-        if graph.CMD_VEL in self._publishers and self._is_due("", any(twist)):
-            linear, angular = (Vector3(x=x, y=y, z=z) for x, y, z in (twist[:3], twist[3:]))
+        if graph.CMD_VEL in self._publishers and self._is_due("", bool(target.twist.any())):
+            vx, vy, vz, wx, wy, wz = target.twist.tolist()
+            linear, angular = Vector3(x=vx, y=vy, z=vz), Vector3(x=wx, y=wy, z=wz)
             self._publishers[graph.CMD_VEL].publish(Twist(linear=linear, angular=angular))
-        efforts = dict(zip(self._joints, () if target.effort is None else target.effort.tolist()))
+        values = () if target.effort is None else target.effort.tolist()
+        efforts = dict(zip(self._joints, values))
         for topic, joint in self._efforts.items():
             value = efforts.get(joint, 0.0)
             if self._is_due(joint, bool(value)):
@@ -162,5 +158,7 @@ class RosLink:
     def _is_due(self, name: str, moving: bool) -> bool:
         """Return whether to send a target: while it is not 0, and once when it becomes 0."""
         is_due = moving or name in self._moving
-        (self._moving.add if moving else self._moving.discard)(name)
+        self._moving.discard(name)
+        if moving:
+            self._moving.add(name)
         return is_due

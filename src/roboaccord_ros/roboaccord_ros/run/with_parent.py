@@ -53,7 +53,8 @@ def become(command: list[str], number: int, parent: int) -> None:
 def run(command: list[str], parent: int) -> int:
     """Run a command as a child until it ends, or this process is asked to end; return a status."""
     signal.pthread_sigmask(signal.SIG_BLOCK, EXPECTED)
-    own_id, child = os.getpid(), os.fork()
+    own_id = os.getpid()
+    child = os.fork()  # 0 in the child
     if not child:
         os.setpgid(0, 0)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())

@@ -49,8 +49,13 @@ class Draws:
 # Defaults of `basin` and `robustness`. Of 1000 walks a share has a standard error of 1.6 % at most,
 # of 100 of 5 %; 500 steps show slow losses.
 DRAWS, LONG_DRAWS = Draws(1000, 100), Draws(100, 500)
+# How fields of `Basin` and `Robustness` are printed: unit, explanation, heading, format, and unit
+# shown.
+HEIGHT = Quantity("m", "off the orbit's, deviation", "height of survivors", ".3f")
+STEPS_LOST = Quantity("steps", "median of those that lost the gait", "lost after", ".0f")
+RISE = Quantity("m", "of survivors over the orbit's path, mean of a step", "rise", ".3f", "mm")
 # Parameters with random errors, in the order of the random numbers; the centres follow.
-DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+DISTURBED = ("mass_a", "mass_b", "inertia_a", "inertia_b", "length_a", "length_b")
 CENTRES = ("centre_a", "centre_b")
 
 
@@ -84,9 +89,7 @@ class Basin(Share):
         walks: results of the walks.
     """
 
-    height_sd: Annotated[
-        float | None, Quantity("m", "off the orbit's, deviation", "height of survivors", ".3f")
-    ]
+    height_sd: Annotated[float | None, HEIGHT]
     starts: Array = field(metadata=LEFT_OUT)
     walks: Walks = field(metadata=LEFT_OUT)
 
@@ -218,13 +221,8 @@ class Robustness:
 
     disturbance: Disturbance = field(metadata=INLINE)
     share: Share = field(metadata=INLINE)
-    steps_lost: Annotated[
-        float, Quantity("steps", "median of those that lost the gait", "lost after", ".0f")
-    ]
-    rise: Annotated[
-        float,
-        Quantity("m", "of survivors over the orbit's path, mean of a step", "rise", ".3f", "mm"),
-    ]
+    steps_lost: Annotated[float, STEPS_LOST]
+    rise: Annotated[float, RISE]
     rise_sd: Annotated[float, Quantity("m", "its standard deviation at the end", "height", ".3f")]
     walks: Walks = field(metadata=LEFT_OUT)
 
@@ -254,7 +252,8 @@ def robustness(
     numbers = range(draws.samples)
     calls = ((orbit, parameters, disturbance, draws, feedback, number) for number in numbers)
     walks = run_walks(_disturbed_walk, calls, done)
-    steps, heights = orbit.changes * walks.cycles, _heights_of_survivors(orbit, walks)
+    heights = _heights_of_survivors(orbit, walks)
+    steps = orbit.changes * walks.cycles
     steps_lost, steps_survived = steps[~walks.survived], steps[walks.survived]
     return Robustness(
         disturbance,

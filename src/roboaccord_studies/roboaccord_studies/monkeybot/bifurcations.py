@@ -2,11 +2,11 @@
 
 The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
 each hand, by which it swings along a wall. A family is the set of gaits that repeat (orbits) while
-one quantity varies, such as the period; continuation.py follows it from orbit to orbit. An orbit is
-stable while all Floquet multipliers, the eigenvalues of its return map, are inside the unit circle.
-Between two neighbours with different numbers of multipliers outside, the crossings are located.
-Multipliers leave the circle at 1 (fold), at -1 (flip: after it, every second step is alike) or as a
-complex pair (Neimark-Sacker: the gait starts to sway).
+one quantity varies, such as the period; continuation.py follows it from orbit to orbit, and what it
+has followed is a branch. An orbit is stable while all Floquet multipliers, the eigenvalues of its
+return map, are inside the unit circle. Between two neighbours with different numbers of multipliers
+outside, the crossings are located. Multipliers leave the circle at 1 (fold), at -1 (flip: after it,
+every second step is alike) or as a complex pair (Neimark-Sacker: the gait starts to sway).
 
 The tolerances REAL_TOLERANCE and CROSSING_TOLERANCE and the printed columns MARKED may be changed.
 The kinds `fold`, `flip` and `Neimark-Sacker` are values of the JSON output, and stay.
@@ -15,6 +15,7 @@ The kinds `fold`, `flip` and `Neimark-Sacker` are values of the JSON output, and
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,21 +25,24 @@ import numpy as np
 import scipy
 import typer
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import COMPILING, Result, progress, tables_of
 from roboaccord.contract import INLINE, LEFT_OUT, Quantity, Ratio, by_option, check_target
 from roboaccord.run import write_rows
 
 from roboaccord_studies.monkeybot.continuation import Branch, Family, Point, follow
 from roboaccord_studies.monkeybot.options import Controls, Rise, controls_of, kind_of
-from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_data, shipped_gait
+from roboaccord_studies.monkeybot.orbits import find_orbit, shipped_data, shipped_gait
 
 # Imaginary part below which a multiplier is real; smaller ones are errors of the differences
-# (orbits.FINE / SMALL = 1e-7).
+# (orbits.FINE_TOLERANCE / orbits.DIFFERENCE_STEP = 1e-7).
 REAL_TOLERANCE = 1e-6
 # Tolerance of a crossing, as a part of the distance between two orbits, as exact as the orbits
 # (continuation.MAX_RESIDUAL).
 CROSSING_TOLERANCE = 1e-10
+# Decimals of the place of a crossing between two orbits; multipliers that cross at the same place,
+# such as a complex pair, are one crossing.
+SHARE_DECIMALS = 6
+OUTSIDE = Quantity("", "multipliers outside it, before and after")  # how the field is printed
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,7 @@ class Crossing:
     """
 
     kind: Annotated[str, Quantity("", "what crosses the unit circle", "crosses", "s")]
-    outside: Annotated[
-        tuple[int, int] | None, Quantity("", "multipliers outside it, before and after")
-    ]
+    outside: Annotated[tuple[int, int] | None, OUTSIDE]
     point: Point = field(metadata=INLINE)
     after: int = field(default=-1, metadata=LEFT_OUT)
 
@@ -65,14 +67,12 @@ def crossings(family: Family, branch: Branch) -> list[Crossing]:
     located = []
     for i, (a, b) in enumerate(itertools.pairwise(branch.points)):
         counts = unstable_count(a), unstable_count(b)
-        shares = [_crossing_share(family, a, b, k) for k in range(min(counts), max(counts))]
-        # Multipliers that cross at the same share of the distance, such as a complex pair, are one
-        # crossing.
-        shares.sort()
+        ranks = range(min(counts), max(counts))
+        shares = [round(_crossing_share(family, a, b, k), SHARE_DECIMALS) for k in ranks]
         step = int(np.sign(counts[1] - counts[0]))
         outside_before = counts[0]
-        for share, group in itertools.groupby(shares, lambda share: round(share, 6)):
-            outside = outside_before, outside_before + step * len(list(group))
+        for share, number in sorted(Counter(shares).items()):
+            outside = (outside_before, outside_before + step * number)
             point = orbit_between(family, a, b, share)
             located.append(Crossing(_bifurcation_kind(point), outside, point, i))
             outside_before = outside[1]
@@ -95,6 +95,7 @@ def unstable_count(point: Point) -> int:
 
 def stable_stretches(branch: Branch, crossed: list[Crossing]) -> list[list[Point]]:
     """Return the orbits of each stable part of a branch, from crossing to crossing."""
+    # A crossing ends one part and begins the next; parts of crossings alone are left out.
     ends = {id(crossing.point) for crossing in crossed}
     stretches: list[list[Point]] = [[]]
     for point in _with_crossings(branch, crossed):
@@ -120,6 +121,7 @@ def most_stable(family: Family, branch: Branch) -> Point:
     for a, b in itertools.pairwise(points[max(i - 1, 0) : i + 2]):
 
         def radius(share: float, a: Point = a, b: Point = b) -> float:
+            """Return the spectral radius at a share of the way from a to b, bound here."""
             return orbit_between(family, a, b, share).orbit.spectral_radius
 
         least = scipy.optimize.minimize_scalar(
@@ -144,6 +146,7 @@ def _crossing_share(family: Family, a: Point, b: Point, k: int) -> float:
     """
 
     def excess(share: float) -> float:
+        """Return by how much the multiplier exceeds 1 at a share of the way from a to b."""
         sizes = np.abs(orbit_between(family, a, b, share).orbit.multipliers)
         return float(np.sort(sizes)[::-1][k]) - 1.0
 
@@ -217,12 +220,19 @@ def continue_command(
     """
     check_target(file, ".csv")
     parameters = robot_parameters(changes)
-    orbit, rise = _first_orbit(parameters, gait, kind, controls, start, rise)
+    if kind is None:
+        orbit = shipped_gait(gait, parameters)
+        rise = float(shipped_data()[gait].get("rise", 0.0))
+    else:
+        gait_kind = kind_of(kind)
+        values = controls_of(gait_kind, controls)
+        orbit = find_orbit(gait_kind, parameters, values, np.array(start), rise=rise)
     family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
 
         def show(text: str) -> None:
+            """Show a text beside the progress bar."""
             bar.update(task, description=text)
 
         branch = follow(family, orbit, largest=largest, most=most, done=show)
@@ -234,10 +244,10 @@ def continue_command(
         write_csv(branch, along, file)
     stretches = [value_ranges(points, along) for points in stable_stretches(branch, crossed)]
     continuation = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
-    values = [point.value for point in branch.points]
+    of_points = [point.value for point in branch.points]
     marked = [*crossed, Crossing("smallest radius", None, least)]
     shown = [
-        f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}",
+        f"{len(of_points)} orbits, {along} from {min(of_points):.6g} to {max(of_points):.6g}",
         "ends: {}; {}".format(*branch.ends),
         *(f"stable: {_ranges_text(ranges)}" for ranges in stretches or [{}]),
         *tables_of(marked, *MARKED),
@@ -248,26 +258,6 @@ def continue_command(
 def _ranges_text(ranges: Mapping[str, tuple[float, float]]) -> str:
     """Return ranges of values by name as text."""
     return ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in ranges.items()) or "nowhere"
-
-
-def _first_orbit(
-    parameters: MonkeyBotParameters,
-    gait: str,
-    kind: str | None,
-    controls: list[str] | None,
-    start: Start,
-    rise: float,
-) -> tuple[Orbit, float]:
-    """Return the orbit to begin at, and the rise per cycle of its family [m].
-
-    Without a kind it is the shipped gait of the name `gait`; the arguments after `parameters` are
-    options of the command.
-    """
-    if kind is not None:
-        gait_kind = kind_of(kind)
-        values = controls_of(gait_kind, controls)
-        return find_orbit(gait_kind, parameters, values, np.array(start), rise=rise), rise
-    return shipped_gait(gait, parameters), float(shipped_data()[gait].get("rise", 0.0))
 
 
 def write_csv(branch: Branch, along: str, file: Path) -> None:

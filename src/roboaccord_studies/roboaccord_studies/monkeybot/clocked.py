@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from monkeybot.gaits.gait import evaluate, wrap
@@ -42,11 +42,11 @@ MAX_LEAP = 0.1
 # anyway.
 MAX_DEPARTURE = 3.0 * MAX_LEAP
 HALVINGS = 4  # of a step along a course, before the gait counts as lost: a sixteenth of it
-IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # derivative of x in P(x) - x; the rise has none
+# Derivative of x in P(x) - x; the rise has none.
+STATE_IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """The robot of a gait, and the gait's controls.
 
     Args:
@@ -66,7 +66,6 @@ class Setting:
 
 
 RADIUS = "spectral radius, at that period and torque"
-Radius = Annotated[float, Quantity("1", RADIUS, form=".4f")]
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Step:
     signs: tuple[float, float]
 
     @property
-    def radius(self) -> Radius:
+    def radius(self) -> Annotated[float, Quantity("1", RADIUS, form=".4f")]:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(np.linalg.eigvals(self.slope[:4, :4])).max())
 
@@ -126,12 +125,14 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
         slope: `Step.slope` of a gait near by (5, 5); to compute it would take as long as ten steps
             of the gait.
     """
+    # z (5,): the state, and the torque, which is an unknown if the setting leaves it open.
     z = np.array([*start, torque if setting.torque is None else setting.torque])
     n = setting.unknowns
-    jacobian = (slope - IDENTITY)[:n, :n]
+    jacobian = (slope - STATE_IDENTITY)[:n, :n]
     step = np.zeros(n)
     for _ in range(SEARCH_STEPS):
         end = _step_ends(setting, z[4], z[None, :4])[0]
+        # Changes of the state in a step, and the rise, which is to be 0 if the torque is open.
         residual = np.array([*wrap(end[:2] - z[:2]), *(end[2:4] - z[2:4]), end[4]])[:n]
         if not np.isfinite(residual).all():
             return None
@@ -162,14 +163,16 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
         course: settings from 0, that of `step`, to 1.
         pieces: number of steps, if none is halved.
     """
-    position, previous, length = 0.0, None, 1.0 / pieces
+    position, length = 0.0, 1.0 / pieces
+    previous: tuple[float, Step] | None = None  # position and gait before `step`
     while position < 1.0 - 1e-9:
         next_position = min(1.0, position + length)
         guess, torque = step.start, step.torque
         if previous is not None:
-            ratio = (next_position - position) / (position - previous[0])
-            guess = guess + ratio * (guess - previous[1].start)
-            torque += ratio * (torque - previous[1].torque)
+            previous_position, previous_step = previous
+            ratio = (next_position - position) / (position - previous_position)
+            guess = guess + ratio * (guess - previous_step.start)
+            torque += ratio * (torque - previous_step.torque)
         setting = course(next_position)
         next_step = find_step(setting, guess, torque, step.slope)
         if next_step is None or not _continues(step, next_step, guess, setting):
@@ -177,7 +180,8 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
             if length * pieces < 0.5**HALVINGS:
                 return None
             continue
-        previous, step, position = (position, step), next_step, next_position
+        previous = (position, step)
+        step, position = next_step, next_position
     return step
 
 
@@ -189,6 +193,7 @@ def follow_to(
     torque_change = 0.0 if end.torque is None else end.torque - step.torque
 
     def course(share: float) -> Setting:
+        """Return the setting at a share, 0 to 1, of the way to the other one."""
         torque = None if end.torque is None else step.torque + share * torque_change
         return Setting(end.parameters, step.period + share * period_change, torque)
 
@@ -215,9 +220,11 @@ def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
     slope = _slope(setting, z)
     if not np.isfinite(slope).all():
         return None
-    jacobian = slope - IDENTITY
-    given, solved_for = (float(np.sign(np.linalg.det(jacobian[:n, :n]))) for n in (4, 5))
-    stride, drop, signs = float(end[5]), -float(end[4]), (given, solved_for)
+    jacobian = slope - STATE_IDENTITY
+    of_given_torque = float(np.sign(np.linalg.det(jacobian[:4, :4])))
+    of_solved_torque = float(np.sign(np.linalg.det(jacobian)))
+    rise, stride = end[4:].tolist()
+    drop, signs = -rise, (of_given_torque, of_solved_torque)
     return Step(setting.period, float(z[4]), z[:4].copy(), slope, stride, drop, signs)
 
 
@@ -236,4 +243,4 @@ def _step_ends(setting: Setting, torque: float, starts: Array) -> Array:
     """Return (th1, th2, w1, w2, rise, stride) after a step from each start (k, 6)."""
     gait = clocked(setting.period, float(torque))
     steps = evaluate(gait, setting.parameters, starts, tolerance=TOLERANCE)
-    return np.column_stack([steps.final, steps.travel[:, ::-1]])
+    return np.column_stack([steps.final, steps.travel[:, ::-1]])  # travel is (stride, rise)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -30,13 +30,13 @@ from roboaccord_studies.monkeybot.orbits import Closing, Orbit, describe
 
 OF_BOTH_LINKS = ("mass", "inertia", "length", "centre")  # quantities of both links at once
 # rad, rad/s, s, N m: of start and controls, for derivatives: errors of 1e-12 by truncation of
-# central differences, and of orbits.FINE / 1e-6 = 1e-7.
+# central differences, and of orbits.FINE_TOLERANCE / 1e-6 = 1e-7.
 DIFFERENCE_STEP = 1e-6
 # Of the varied value, as a part of its range, for derivatives; as DIFFERENCE_STEP, for ranges of
 # some tenths.
 RANGE_DIFFERENCE_STEP = 1e-5
 # Residual that an orbit must reach, and at which Newton's method ends: 1000 and 10 times the
-# integrator's tolerance (orbits.FINE).
+# integrator's tolerance (orbits.FINE_TOLERANCE).
 MAX_RESIDUAL, TARGET_RESIDUAL = 1e-10, 1e-12
 # Condition number beyond which a solution has no correct digits: 1 / eps = 4.5e15, but for two
 # digits.
@@ -52,6 +52,12 @@ SHORTEST_STEP, FIRST_STEP = 1e-3, 0.2
 # Cosine between two tangents below which the step is halved: 26 degrees, so that a turning point
 # has seven points in its half turn.
 MIN_COSINE = 0.9
+# Step at which a bend is taken however sharp it is, as a part of the largest.
+SHARP_STEP = 1e-2
+# Factors on the next step along the family, after at most FEW_NEWTON_STEPS, and after more. Chosen:
+# a step that is halved too often or rarely only takes longer.
+GROWTH, SHRINKAGE = 1.5, 0.7
+MIN_LOOP = 3  # number of orbits from which on a family that comes back to its first one is closed
 
 
 @dataclass(frozen=True)
@@ -167,11 +173,11 @@ class Family:
         for count in range(NEWTON_STEPS):
             residual = self.residual(y)
             norm = float(np.linalg.norm(residual))
-            # what is left is round-off
-            settled = smallest < MAX_RESIDUAL and not norm < 0.5 * smallest
+            # The residual falls no more: what is left is round-off.
+            is_round_off = smallest < MAX_RESIDUAL and not norm < 0.5 * smallest
             if norm < smallest:
                 best_y, smallest = y, norm
-            if smallest < TARGET_RESIDUAL or settled:
+            if smallest < TARGET_RESIDUAL or is_round_off:
                 return best_y, count
             matrix = np.vstack([self.slope(y), across])
             if not (np.isfinite(norm) and np.isfinite(matrix).all()):
@@ -220,12 +226,16 @@ def value_of(parameters: MonkeyBotParameters, name: str) -> float:
     return float(b)
 
 
-Log = Callable[[str], None]
+Log = Callable[[str], None]  # called with a line of text about the progress
 
 
-@dataclass(frozen=True)
-class Branch:
-    """A part of a family: its orbits in order, and why it ends at the first and the last one."""
+class Branch(NamedTuple):
+    """A part of a family.
+
+    Args:
+        points: its orbits in order along the family.
+        ends: why it ends at the first and at the last one.
+    """
 
     points: list[Point]
     ends: tuple[str, str]
@@ -279,7 +289,7 @@ def _one_direction(
             length *= 0.5
             continue
         new_tangent = new_tangent * np.sign(new_tangent @ tangent)
-        if is_inside and new_tangent @ tangent < MIN_COSINE and length > 1e-2 * largest:
+        if is_inside and new_tangent @ tangent < MIN_COSINE and length > SHARP_STEP * largest:
             length *= 0.5  # sharp bends take short steps, which cannot turn back
             continue
         points.append(point)
@@ -288,11 +298,11 @@ def _one_direction(
         if not is_inside:
             return points, "the range's end"
         from_first = np.linalg.norm((new_y - first.y) / family.scale)
-        if from_first < 0.5 * length and len(points) > FEW_NEWTON_STEPS:
+        if from_first < 0.5 * length and len(points) > MIN_LOOP:
             return points, "closed"
         y, tangent = new_y, new_tangent
         # Steps grow while Newton's method needs few steps, and shrink where it needs more.
-        length = min(largest, length * (1.5 if count <= FEW_NEWTON_STEPS else 0.7))
+        length = min(largest, length * (GROWTH if count <= FEW_NEWTON_STEPS else SHRINKAGE))
     return points, f"{most} orbits"
 
 

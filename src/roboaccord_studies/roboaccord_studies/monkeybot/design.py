@@ -12,18 +12,16 @@ all robots.
 a grid of shapes, each from a neighbour. No body has an inertia k above c (1 - c) (Bhatia and Davis,
 2000).
 
-FINEST and SHAPE_STEPS may be tuned. The names in MARGINS stay, for they are in the JSON output; a
-further one needs a case in `Robot.cost`, an array in `DesignMap.arrays` and an entry in CUTS of
-cli/design.py.
+FINEST_STEP, NEIGHBOURS and SHAPE_STEPS may be tuned. The names in MARGINS stay, for they are in the
+JSON output; a further one needs a case in `Robot.cost`, an array in `DesignMap.arrays` and an entry
+in CUTS of cli/design.py.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from monkeybot.gaits.landscape import Done
@@ -37,10 +35,13 @@ from roboaccord_studies.monkeybot.level import Level, level_gaits, shipped_level
 MARGINS = "radius", "width"  # measures of stability: spectral radius, and range of stable periods
 # Step at which a search of the best shape ends, as a part of the grid's spacing: finer than what a
 # map shows.
-FINEST = 0.05
+FINEST_STEP = 0.05
 # Largest steps of c and k when a gait is followed: about a grid's spacing (0.003 of k), which a
 # neighbour's derivative bears.
 SHAPE_STEPS = 0.005, 0.0025
+# Gaits that are followed to another shape, in turn until one gets there: their places along the
+# period, counted from the best gait in steps of level.PERIOD_STEP, 1 ms.
+NEIGHBOURS = (0, -4, 4, -8, 8)
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,7 @@ class Robot:
         }
 
 
-@dataclass(frozen=True)
-class DesignMap:
+class DesignMap(NamedTuple):
     """The robots over a grid of shapes to which the gait was followed.
 
     Args:
@@ -132,13 +132,9 @@ def shape_of(parameters: MonkeyBotParameters) -> Shape:
         AccordError: for links that differ, or for joints with friction.
     """
     p = parameters
-    pairs = (
-        (p.mass_a, p.mass_b),
-        (p.inertia_a, p.inertia_b),
-        (p.length_a, p.length_b),
-        (p.centre_a, p.length_b - p.centre_b),
-    )
-    if not all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs):
+    link_a = (p.mass_a, p.inertia_a, p.length_a, p.centre_a)
+    link_b = (p.mass_b, p.inertia_b, p.length_b, p.length_b - p.centre_b)
+    if not np.allclose(link_a, link_b, rtol=1e-9, atol=0.0):
         raise AccordError("the links are not alike: the map is of robots whose links are")
     if not p.frictionless:
         raise AccordError("the joints have friction: the map is of robots without")
@@ -184,9 +180,10 @@ def follow_to_shape(robot: Robot, after: Shape) -> Robot | None:
     if not after.possible:
         return None
     steps = robot.level.steps
-    at = steps.index(robot.level.best)
-    for k in (at, at - 4, at + 4, at - 8, at + 8):
-        step = _follow_gait(robot, steps[k], after) if 0 <= k < len(steps) else None
+    best = steps.index(robot.level.best)
+    for offset in NEIGHBOURS:
+        i = best + offset
+        step = _follow_gait(robot, steps[i], after) if 0 <= i < len(steps) else None
         if step is not None:
             parameters = with_shape(robot.parameters, after)
             return Robot(after, parameters, level_gaits(parameters, step, robot.level.largest))
@@ -196,13 +193,14 @@ def follow_to_shape(robot: Robot, after: Shape) -> Robot | None:
 def _follow_gait(robot: Robot, step: Step, after: Shape) -> Step | None:
     """Return a gait followed to another shape at a constant period; None if it ends before."""
     before = robot.shape
-    centre, inertia = after.centre - before.centre, after.inertia - before.inertia
+    changes = (after.centre - before.centre, after.inertia - before.inertia)
 
-    def course(at: float) -> Setting:
-        shape = Shape(before.centre + at * centre, before.inertia + at * inertia)
-        return Setting(with_shape(robot.parameters, shape), step.period)
+    def course(share: float) -> Setting:
+        """Return the setting at a share, 0 to 1, of the way to the other shape."""
+        centre, inertia = before.centre + share * changes[0], before.inertia + share * changes[1]
+        return Setting(with_shape(robot.parameters, Shape(centre, inertia)), step.period)
 
-    return follow(step, course, pieces_of((centre, SHAPE_STEPS[0]), (inertia, SHAPE_STEPS[1])))
+    return follow(step, course, pieces_of(*zip(changes, SHAPE_STEPS, strict=True)))
 
 
 def design_map(
@@ -226,39 +224,37 @@ def design_map(
     Raises:
         AccordError: if no shape of the grid can be reached.
     """
-    robot = shipped_robot(parameters, largest)
-    shape = robot.shape
-    follow_to_cell = partial(_robot_of_cell, centre, inertia)
-    cell = nearest_cell(centre, inertia, (shape.centre, shape.inertia))
-    first = follow_to_cell(robot, cell)
+
+    def follow_to_cell(robot: Robot, cell: Cell) -> Robot | None:
+        """Return the robot of a cell of the grid, followed from another one."""
+        return follow_to_shape(robot, Shape(float(centre[cell[0]]), float(inertia[cell[1]])))
+
+    shipped = shipped_robot(parameters, largest)
+    cell = nearest_cell(centre, inertia, (shipped.shape.centre, shipped.shape.inertia))
+    first = follow_to_cell(shipped, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
     robots = flood((len(centre), len(inertia)), cell, first, follow_to_cell, done=done)
     return DesignMap(centre, inertia, robots)
 
 
-def _robot_of_cell(centre: Array, inertia: Array, robot: Robot, cell: Cell) -> Robot | None:
-    """Return the robot of a cell of the grid, followed from another one."""
-    return follow_to_shape(robot, Shape(float(centre[cell[0]]), float(inertia[cell[1]])))
-
-
-def better_robot(field: DesignMap, margin: str) -> Robot:
+def better_robot(designs: DesignMap, margin: str) -> Robot:
     """Return the robot with the best margin, searched finer and finer about that of a map.
 
     A pattern search (Hooke and Jeeves 1961) within the map's bounds: a smallest radius has a kink,
     where two multipliers meet, on which methods that use derivatives stop.
 
     Args:
-        field: the map.
+        designs: the map.
         margin: one of `MARGINS`.
     """
-    robot = min(field.robots.values(), key=lambda robot: robot.cost(margin))
-    steps = np.array([np.diff(field.centre).mean(), np.diff(field.inertia).mean()])
-    stride = 0.5
-    while stride > FINEST:
-        changes = [stride * steps * side for side in SIDES]
-        shapes = [Shape(robot.shape.centre + c, robot.shape.inertia + k) for c, k in changes]
-        reached = [follow_to_shape(robot, shape) for shape in shapes if field.contains(shape)]
+    robot = min(designs.robots.values(), key=lambda robot: robot.cost(margin))
+    spacing = np.array([np.diff(designs.centre).mean(), np.diff(designs.inertia).mean()])
+    stride = 0.5  # step of the search, as a part of the grid's spacing
+    while stride > FINEST_STEP:
+        changes = [stride * spacing * side for side in SIDES]
+        shapes = [Shape(robot.shape.centre + dc, robot.shape.inertia + dk) for dc, dk in changes]
+        reached = [follow_to_shape(robot, shape) for shape in shapes if designs.contains(shape)]
         best = min((r for r in reached if r), key=lambda r: r.cost(margin), default=robot)
         if best.cost(margin) < robot.cost(margin):
             robot = best

@@ -18,8 +18,7 @@ from typing import Annotated
 import numpy as np
 from monkeybot.controllers import HALF_TICK, command, other_hand, seen_from
 from monkeybot.model.coordinates import Mode, mode_of
-from roboaccord.contract import Array, Command, RobotState, Target
-from roboaccord.contract import results as si
+from roboaccord.contract import Array, Command, NewtonMetres, Quantity, RobotState, Seconds, Target
 from roboaccord.scenario import Setup
 
 # rad: a run that starts nearer to the vertical counts as starting there: round-off of an angle near
@@ -46,12 +45,12 @@ class LqrController:
     """
 
     setup: Setup
-    switch_t: si.Seconds
-    motor_t: si.Seconds
-    power: si.NewtonMetres
+    switch_t: Seconds
+    motor_t: Seconds
+    power: NewtonMetres
     nominal: Sequence[float]
-    gain: Annotated[Sequence[float], si.Quantity("s/rad, s^2/rad, s^2/rad")]
-    largest: si.Seconds = 0.05
+    gain: Annotated[Sequence[float], Quantity("s/rad, s^2/rad, s^2/rad")]
+    largest: Seconds = 0.05
 
     def __post_init__(self) -> None:
         if len(self.nominal) != 3 or len(self.gain) != 3:
@@ -67,43 +66,47 @@ class LqrController:
 
     def reset(self, seed: int) -> None:
         """Forget the gait so far."""
-        # Times at which the hands change and the motor stops [s].
-        self._change_time, self._motor_off = math.inf, -math.inf
-        # Time [s] and state (4,) of the last tick.
+        self._change_time = math.inf  # at which the hands change [s]
+        self._motor_off = -math.inf  # at which the motor stops [s]
+        # Time [s] of the last tick, and its state in the frame of the held hand (4,).
         self._last_tick: tuple[float, Array] | None = None
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the present torque, and change hands when it is time."""
-        mode = mode_of(state.switches)
+        mode = mode_of(state.switches)  # which hand holds
         self._plan_at_vertical(state, mode)
+        # HALF_TICK [s] is a tolerance of times, half of the nanosecond to which ROS rounds them.
         if state.time + HALF_TICK >= self._change_time - self._half_period:
             mode = other_hand(mode)
-            self._change_time, self._last_tick = math.inf, None
+            self._change_time = math.inf
+            self._last_tick = None
             self._motor_off = state.time + self.motor_t
         motor_on = state.time + HALF_TICK < self._motor_off
         return command(mode, self.power if motor_on else 0.0, state)
 
     def _plan_at_vertical(self, state: RobotState, mode: Mode) -> None:
         """Plan the change of hands when the held link has passed the vertical."""
-        u = seen_from(mode, state)
-        last, self._last_tick = self._last_tick, (state.time, u)
+        hand_state = seen_from(mode, state)  # (th1, th2, w1, w2)
+        last_tick = self._last_tick
+        self._last_tick = (state.time, hand_state)
         if self._change_time < math.inf:
             return
-        if last is None:
-            if abs(u[0]) < AT_VERTICAL:
-                self._set_change_time(state.time, u)
-        elif last[1][0] < 0.0 <= u[0] < 0.5 * math.pi:
+        if last_tick is None:
+            if abs(hand_state[0]) < AT_VERTICAL:
+                self._set_change_time(state.time, hand_state)
+            return
+        last_time, last_state = last_tick
+        if last_state[0] < 0.0 <= hand_state[0] < 0.5 * math.pi:
             # Interpolate linearly between the two ticks to th1 = 0.
-            time, previous = last
-            fraction = previous[0] / (previous[0] - u[0])
-            change = u - previous
+            fraction = last_state[0] / (last_state[0] - hand_state[0])
+            change = hand_state - last_state
             change[1] = math.remainder(change[1], 2.0 * math.pi)
-            time_passed = time + fraction * (state.time - time)
-            self._set_change_time(time_passed, previous + fraction * change)
+            time_passed = last_time + fraction * (state.time - last_time)
+            self._set_change_time(time_passed, last_state + fraction * change)
 
-    def _set_change_time(self, time: float, x: Array) -> None:
+    def _set_change_time(self, time: float, hand_state: Array) -> None:
         """Set the time of the change of hands, from time [s] and state (4,) at the vertical."""
-        deviation = x[1:] - self._nominal
+        deviation = hand_state[1:] - self._nominal
         deviation[0] = math.remainder(deviation[0], 2.0 * math.pi)
         correction = float(np.clip(-self._gain @ deviation, -self.largest, self.largest))
         self._change_time = time + self.switch_t + correction

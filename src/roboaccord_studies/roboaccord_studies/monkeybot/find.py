@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Annotated
 
 import numpy as np
@@ -61,7 +60,7 @@ BLOCK = 10
 FIGURES = ("orbit.spectral_radius", "orbit.settings", "orbit.stride", "orbit.drop")
 STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
 
-Done = Callable[[int], None]
+Done = Callable[[int], None]  # called with the number of starts that were searched
 
 
 def find_gaits(
@@ -148,14 +147,15 @@ def _search_block(closing: Closing, guesses: Array) -> list[Orbit]:
     """
     orbits = []
     for guess in guesses:
+        # Unknowns z (4 + solved,) of each step of Newton's method, up to the first near a root.
         path = closing.newton(guess, DIFFERENCE_STEP, longest=LONGEST_STEP, steps=NEWTON_STEPS)
         near_root = (z for z, residual in path if np.linalg.norm(residual) < REFINED_RESIDUAL)
         z = next(near_root, None)
         if z is None:
             continue
-        kind, parameters, controls = closing.kind, closing.parameters, closing.controls_at(z)
+        controls = closing.controls_at(z)
         try:
-            orbit = find_orbit(kind, parameters, controls, z[:4], rise=closing.rise)
+            orbit = find_orbit(closing.kind, closing.parameters, controls, z[:4], rise=closing.rise)
         except (AccordError, np.linalg.LinAlgError):
             continue
         if abs(orbit.stride) > MIN_STRIDE:
@@ -219,8 +219,9 @@ def find_command(
       accord monkeybot find --kind passive --at period=0.9 --anywhere
     """
     gait_kind = kind_of(kind)
-    settings = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
-    parameters, values = robot_parameters(changes), controls_of(gait_kind, settings)
+    settings = [] if period is None else [f"period={period!r}"]
+    values = controls_of(gait_kind, [*settings, *(controls or ())])
+    parameters = robot_parameters(changes)
     with counted(samples, "random starts") as done:
         orbits = find_gaits(
             gait_kind,
@@ -234,13 +235,15 @@ def find_command(
         )
     rows = []
     for orbit in orbits:
-        swing = asymmetry(orbit, parameters)
-        figures = (swing.mirror, swing.straight) if swing else (None, None)
-        rows.append(RatedGait(orbit, *figures))
+        of_swing = asymmetry(orbit, parameters)
+        rows.append(RatedGait(orbit, *of_swing) if of_swing else RatedGait(orbit))
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
-    shown = [tables_of(rows, *names, labels=numbers) for names in (FIGURES, STATES) if rows]
+    tables = []
+    if rows:
+        tables = tables_of(rows, *FIGURES, labels=numbers)
+        tables += tables_of(rows, *STATES, labels=numbers)
     return Result(
         Search(kind, samples, seed, rows),
-        [f"{len(orbits)} gaits from {samples} starts", *chain(*shown)],
+        [f"{len(orbits)} gaits from {samples} starts", *tables],
         used={"at": [f"{name}={value:g}" for name, value in values.items()], "period": None},
     )

@@ -1,10 +1,11 @@
 """Kinds of gaits: what ends each phase, and which numbers a gait of the kind is made from.
 
 The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
-each hand, by which it swings along a wall. A kind is a family of gaits that are made from a few
-numbers, its controls, such as period and torque. For each kind a function below returns the Gait
-for given controls, and a Kind names the controls and those that a search may change so that the
-gait repeats.
+each hand, by which it swings along a wall. A gait is a sequence of phases; each has a torque, lasts
+for a time or until an event, and ends with what the hands do `then`, such as changing. A kind is a
+family of gaits that are made from a few numbers, its controls, such as period and torque. For each
+kind a function below returns the Gait for given controls, and a Kind names the controls and those
+that a search may change so that the gait repeats.
 
 A kind is added as such a function, a Kind, and an entry in KINDS, by which commands know it. The
 names of kinds and controls stay, for they are keys of config/gaits.yaml and of the JSON output.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from monkeybot.gaits.gait import Gait
 from monkeybot.model.events import VERTICAL, level, linear
@@ -23,8 +24,7 @@ from monkeybot.model.hybrid import Phase, Then
 from roboaccord.contract import AccordError
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of gait: a family that is made from a few numbers.
 
     Args:

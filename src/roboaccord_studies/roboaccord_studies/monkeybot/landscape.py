@@ -7,8 +7,8 @@ the start. The command writes the data, two pictures, and an HTML page that show
 error as an intensity map and as a surface that can be turned. The landscape is computed by
 `monkeybot.gaits.landscape`, the pictures by `monkeybot.source.landscapes`.
 
-The looks of the page, MARKS, PAGE_POINTS, EYE and WORDS, may be changed. The names of the four
-files and of the arrays in landscape.npz stay.
+The looks of the page, MARKS, PAGE_POINTS, EYE and MAP_CAPTION, may be changed. The names of the
+four files and of the arrays in landscape.npz stay.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ PAGE_POINTS = 201
 W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
 W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # viewpoint, in Plotly's units: looks into the valley
-# Caption of the intensity map.
-WORDS = (
+MAP_CAPTION = (
     f"The root of the error, cut off at {CUT:g}; dark is low. Empty: the start misses an event, "
     "as one without the energy to reach the line does."
 )
@@ -73,7 +72,7 @@ def render_landscape(
         command: command line that makes the page.
         facts: shown at its end, by name.
     """
-    step = max(1, math.ceil(max(field.error.shape) / PAGE_POINTS))
+    step = max(1, math.ceil(max(field.error.shape) / PAGE_POINTS))  # of the points shown
     lead = f"{field.error.size} gaits. Crosses: minima of the grid. Round: the lowest of all."
     if step > 1:
         lead += f" One rate in {step} is shown; the file beside this page has them all."
@@ -83,13 +82,14 @@ def render_landscape(
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
     heat_map = {"type": "heatmap", **scale, **grid}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
-    layout = dict(zip(("xaxis", "yaxis"), map(axis, landscapes.TITLES), strict=True))
+    x_title, y_title = landscapes.TITLES
+    layout = {"xaxis": axis(x_title), "yaxis": axis(y_title)}
     scene = {**layout, "zaxis": {**axis(HEIGHT), "range": [0, CUT]}, "camera": {"eye": EYE}}
     map_figure = {"data": [heat_map, *_marks(field)], "layout": layout}
     surface_data = [surface, *_marks(field, in_space=True)]
     surface_figure = {"data": surface_data, "layout": {"scene": scene}}
     plots = [
-        Plot("Intensity map", WORDS, map_figure),
+        Plot("Intensity map", MAP_CAPTION, map_figure),
         Plot("Surface", "The same as heights. Drag to turn it.", surface_figure, height=680),
     ]
     return render_plots(title, lead, plots, command=command, facts=facts)
@@ -151,16 +151,15 @@ def landscape_command(
     with results(folder, "monkeybot_landscape", force=force) as out_folder:
         field, speed = timed_landscape(gait, parameters, *rates, tolerance)
         files = write_files(field, out_folder, torque, parameters)
-    return Result(
-        Mapped(
-            gaits=field.error.size,
-            missed=field.missed,
-            gaits_per_second=speed,
-            minimum=field.minimum,
-            minima=len(field.minima),
-            files=files,
-        )
+    mapped = Mapped(
+        gaits=field.error.size,
+        missed=field.missed,
+        gaits_per_second=speed,
+        minimum=field.minimum,
+        minima=len(field.minima),
+        files=files,
     )
+    return Result(mapped)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,8 +194,8 @@ def write_files(
     field: Landscape, folder: Path, torque: float, parameters: MonkeyBotParameters
 ) -> list[Path]:
     """Write data, page and pictures of a landscape, and return their files."""
-    names = ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
-    data, page, surface, intensity = files = [folder / name for name in names]
+    data, page = folder / "landscape.npz", folder / "landscape.html"
+    surface, intensity = folder / "surface.svg", folder / "map.svg"
     lowest, versions = field.lowest, made_with(*MADE_WITH)
     save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
     html = render_landscape(
@@ -212,4 +211,4 @@ def write_files(
     write_text(page, html)
     landscapes.write_surface(field, surface)
     landscapes.write_map(field, intensity)
-    return files
+    return [data, page, surface, intensity]

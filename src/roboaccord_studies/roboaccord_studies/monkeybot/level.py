@@ -4,10 +4,11 @@ The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a swit
 each hand, by which it swings along a wall. In a clocked gait the torque is constant and hands
 change by the clock. For each period there is a torque with which the robot keeps its height.
 `level_gaits` follows such a gait to longer and to shorter periods. `Level` finds the most stable of
-them and the range of stable periods around it. `clocked_gait` follows the shipped gait to a given
+them and the range of stable periods around it: stable is a gait whose spectral radius, the size of
+its largest Floquet multiplier, is below 1. `clocked_gait` follows the shipped gait to a given
 period, to the last digit.
 
-PERIOD_STEP, MOST_PERIODS, GIVE_UP and ORBIT_STEP may be tuned; finer steps take longer.
+PERIOD_STEP, MOST_PERIODS, MAX_RADIUS and ORBIT_STEP may be tuned; finer steps take longer.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ PERIOD_STEP = 0.00115  # step between periods, relative to the first: 1 ms for t
 # ranges (cli/design.CUTS).
 MOST_PERIODS = 80
 # Spectral radius beyond which a family is not followed farther. Any from 1.2 to 2 would do: it
-# bounds the time.
-GIVE_UP = 1.6
+# bounds the time. From a gait that is as unstable itself, it is followed up to RADIUS_RISE more.
+MAX_RADIUS, RADIUS_RISE = 1.6, 0.1
 ORBIT_STEP = 0.002  # s: step of the period in `clocked_gait`, small enough for Newton's method
 
 Width = Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]
@@ -62,8 +63,7 @@ class Level:
         radii, largest = [step.radius for step in self.steps], self.largest
         if min(radii) >= largest:
             return math.nan, math.nan
-        at = int(np.argmin(radii))
-        low = high = at
+        low = high = int(np.argmin(radii))
         while low > 0 and radii[low - 1] < largest:
             low -= 1
         while high < len(radii) - 1 and radii[high + 1] < largest:
@@ -119,7 +119,7 @@ def _follow_periods(parameters: MonkeyBotParameters, step: Step, period_step: fl
     last = step
     for k in range(1, MOST_PERIODS + 1):
         next_step = follow_to(last, Setting(parameters, step.period + k * period_step))
-        if next_step is None or next_step.radius > max(GIVE_UP, step.radius + 0.1):
+        if next_step is None or next_step.radius > max(MAX_RADIUS, step.radius + RADIUS_RISE):
             break
         steps.append(next_step)
         last = next_step
@@ -139,17 +139,19 @@ def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
     orbit = shipped_gait("clocked", parameters)
     previous = None
     start = orbit.controls["period"]
-    for at in np.linspace(start, period, 1 + math.ceil(abs(period - start) / ORBIT_STEP))[1:]:
+    count = math.ceil(abs(period - start) / ORBIT_STEP)
+    for next_period in np.linspace(start, period, 1 + count)[1:].tolist():
         torque, guess = orbit.controls["torque"], orbit.start
-        if previous is not None:
+        if previous is not None:  # both are extrapolated
             torque += torque - previous.controls["torque"]
             guess = 2.0 * guess - previous.start
         try:
-            closed = find_orbit(CLOCKED, parameters, {"period": float(at), "torque": torque}, guess)
+            controls = {"period": next_period, "torque": torque}
+            next_orbit = find_orbit(CLOCKED, parameters, controls, guess)
         except AccordError:
             raise AccordError(
                 f"the branch of horizontal clocked gaits was followed to a period of "
                 f"{orbit.period:.4g} s, not to {period:g} s"
             ) from None
-        previous, orbit = orbit, closed
+        previous, orbit = orbit, next_orbit
     return orbit

@@ -6,14 +6,16 @@ the least quadratic cost. A cycle of the gait begins when the held link hangs st
 0, with x = (th2, w1, w2). The map from there to the next such instant, linearised about a gait that
 repeats from x*, is
 
-    x' - x* = A (x - x*) + B (s - s*),
+    x' - x* = A (x - x*) + b (s - s*),
 
-where s is the time until the hands change. It is stabilised by s = s* - K (x - x*), with K from the
-discrete Riccati equation. The motor's time and torque are not changed.
+where s is the time until the hands change. It is stabilised by s = s* - K (x - x*), the feedback
+with the least sum of (x - x*)' Q (x - x*) + R (s - s*)^2 over all cycles. With S from the discrete
+Riccati equation, K = (R + b' S b)^-1 b' S A. The motor's time and torque are not changed; but B has
+columns for these inputs, too, beside b, to show how much they differ in effect (`conditioning`).
 
 STATE_COST and TIME_COST may be changed; then the gain in the scenario report_lqr must be changed as
-well. SAMPLE is that of the report's controller, and stays; so does the order of INPUTS, the columns
-of B.
+well. CONTROL_PERIOD is that of the report's controller, and stays; so does the order of INPUTS, the
+columns of B.
 """
 
 from __future__ import annotations
@@ -32,16 +34,24 @@ from roboaccord.cli import Result
 from roboaccord.contract import INLINE, AccordError, Array, Quantity, Seconds
 
 from roboaccord_studies.monkeybot.kinds import REPORT, gait_of
-from roboaccord_studies.monkeybot.orbits import FINE, Orbit, shipped_gait
+from roboaccord_studies.monkeybot.orbits import FINE_TOLERANCE, Orbit, shipped_gait
 from roboaccord_studies.monkeybot.rollouts import Feedback
 
-SAMPLE = 1e-3  # s: period of the report's controller
+CONTROL_PERIOD = 1e-3  # s: period of the report's controller, to which times are rounded
 # s, N m: step of the differences by a control. Their truncation is its fourth power, 1e-20, their
-# round-off orbits.FINE / 1e-5 = 1e-8.
+# round-off orbits.FINE_TOLERANCE / 1e-5 = 1e-8.
 STEP = 1e-5
 INPUTS = ("switch", "motor", "torque")  # controls of the gait: columns of B, in this order
 # Weights Q of deviations of th2 [1/rad^2], w1 and w2 [s^2/rad^2], and R of the time [1/s^2].
 STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
+# Changes of the inputs that `conditioning` compares: 1 ms, 1 ms, and 1 % of the torque.
+TIME_CHANGE, TORQUE_SHARE = 1e-3, 0.01
+# How two fields are printed: unit, explanation, heading, format.
+TARGET = Quantity("rad, rad/s", name="target th2, w1, w2", form=".7f")
+CONDITION = Quantity("1", "condition number", "three inputs at once", ".0f")
+# Options of the command.
+GAIT = typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
+TICK = typer.Option(min=0.0, max=1.0, help="Period of the controller, to which times are rounded.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +70,9 @@ class TimeLaw:
     switch: Annotated[float, Quantity("s", form=".7f")]
     motor: Annotated[float, Quantity("s", form="g")]
     torque: Annotated[float, Quantity("N m", form="g")]
-    target: Annotated[
-        tuple[float, float, float], Quantity("rad, rad/s", name="target th2, w1, w2", form=".7f")
-    ]
+    target: Annotated[tuple[float, float, float], TARGET]
     gain: Annotated[tuple[float, float, float], Quantity("s/rad, s^2/rad", form=".7f")]
-    sample: float = SAMPLE
+    sample: float = CONTROL_PERIOD
 
     @property
     def feedback(self) -> Feedback:
@@ -89,7 +97,7 @@ def linearise(orbit: Orbit, parameters: MonkeyBotParameters) -> tuple[Array, Arr
         """Return (th2, w1, w2) at the next vertical (3,), with one control shifted."""
         controls = {**orbit.controls, name: orbit.controls[name] + shift}
         gait = gait_of(orbit.kind, controls)
-        return evaluate(gait, parameters, orbit.start, tolerance=FINE).final[0, 1:]
+        return evaluate(gait, parameters, orbit.start, tolerance=FINE_TOLERANCE).final[0, 1:]
 
     def slope(name: str) -> Array:
         """Return the derivative of the end by a control (3,), by five-point differences."""
@@ -135,10 +143,12 @@ def conditioning(B: Array, torque: float) -> float:
         B: columns of the inputs (3, 3).
         torque: of the motor [N m].
     """
-    return float(np.linalg.cond(B * np.array([1e-3, 1e-3, 0.01 * torque])))
+    return float(np.linalg.cond(B * [TIME_CHANGE, TIME_CHANGE, TORQUE_SHARE * torque]))
 
 
-def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = SAMPLE) -> TimeLaw:
+def time_law(
+    orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = CONTROL_PERIOD
+) -> TimeLaw:
     """Return the feedback law that stabilises an orbit of the report's kind.
 
     Raises:
@@ -180,18 +190,12 @@ class LqrResult:
     open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]
     closed_radius: Annotated[float, Quantity("1", "with feedback", form=".4f")]
     controllability: Annotated[Array, Quantity("1", "singular values", form=".3g")]
-    three_inputs_condition: Annotated[
-        float, Quantity("1", "condition number", "three inputs at once", ".0f")
-    ]
-
-
-GAIT = typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
-TICK = typer.Option(min=0.0, max=1.0, help="Period of the controller, to which times are rounded.")
+    three_inputs_condition: Annotated[float, CONDITION]
 
 
 def lqr_command(
     name: Annotated[str, GAIT] = "report_lqr",
-    sample: Annotated[Seconds, TICK] = SAMPLE,
+    sample: Annotated[Seconds, TICK] = CONTROL_PERIOD,
     changes: Changes = None,
 ) -> Result:
     """Find the feedback on the time of the change of hands that holds the report's gait.

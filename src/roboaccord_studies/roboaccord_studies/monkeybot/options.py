@@ -24,9 +24,8 @@ from roboaccord_studies.monkeybot.kinds import KINDS, Kind
 
 # Distributions whose versions are written into files.
 MADE_WITH = ("roboaccord-monkeybot", "roboaccord-studies", "numba")
-GaitName = Annotated[
-    str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
-]
+GAIT = typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
+GaitName = Annotated[str, GAIT]
 Samples = Annotated[int, typer.Option(min=1, help="Number of walks.")]
 Steps = Annotated[int, typer.Option(min=1, help="Number of changes of hands of every walk.")]
 Span = tuple[float, float, int]  # first and last value of a grid, and their number

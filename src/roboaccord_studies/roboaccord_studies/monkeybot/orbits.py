@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from monkeybot.gaits.gait import Gait, evaluate, wrap
@@ -35,16 +35,17 @@ from roboaccord.numerics import central_slope, newton_steps
 
 from roboaccord_studies.monkeybot.kinds import KINDS, Kind, gait_of
 
-FINE = 1e-13  # tolerance of the integrator: 450 eps, the finest that it reaches
+FINE_TOLERANCE = 1e-13  # tolerance of the integrator: 450 eps, the finest that it reaches
 NEWTON_STEPS = 40  # largest number; shortened steps of 0.2 cross 2 rad in ten
 # rad, rad/s, s and N m alike: longer steps of Newton's method are shortened: 11 degrees; longer
 # ones leave the events of a gait.
 LONGEST_STEP = 0.2
-# Residual that an orbit must reach, and at which the search ends; 1e-12 is ten times FINE.
+# Residual that an orbit must reach, and at which the search ends; 1e-12 is ten times
+# FINE_TOLERANCE.
 MAX_RESIDUAL, TARGET_RESIDUAL = 1e-9, 1e-12
-# Step of the finite differences in the search: FINE / 1e-6 = 1e-7 by round-off, which only slows
-# Newton's method.
-SMALL = 1e-6
+# Step of the finite differences in the search: FINE_TOLERANCE / 1e-6 = 1e-7 by round-off, which
+# only slows Newton's method.
+DIFFERENCE_STEP = 1e-6
 ROUND_OFF = 1e-12  # s: a phase with less time left has ended: times of some s have 1e-15
 # s: motion away from a turning point before the search of the next one: a millionth of a cycle.
 INSTANT = 1e-6
@@ -136,7 +137,8 @@ def find_orbit(
     """
     unknowns = np.concatenate([start, [controls[name] for name in kind.solved]])
     closing, norm = Closing(kind, parameters, controls, rise), math.inf
-    for root, residual in closing.newton(unknowns, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+    path = closing.newton(unknowns, DIFFERENCE_STEP, longest=LONGEST_STEP, steps=NEWTON_STEPS)
+    for root, residual in path:
         new_norm = float(np.linalg.norm(residual))
         if norm < MAX_RESIDUAL and not new_norm < norm:
             break
@@ -159,10 +161,11 @@ def describe(
 ) -> Orbit:
     """Return the orbit with its figures from a start (4,) that is known to repeat."""
     gait, start = gait_of(kind, controls), np.asarray(start, dtype=float)
-    cycle = evaluate(gait, parameters, start, tolerance=FINE)
+    cycle = evaluate(gait, parameters, start, tolerance=FINE_TOLERANCE)
     if not np.isfinite(cycle.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_as_text(controls)}")
     changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
+    # `cycle` has one row, for the only start; its travel is to the right and up [m].
     return Orbit(
         kind=kind,
         controls=dict(controls),
@@ -182,7 +185,7 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     """Return the integral of |torque w2| over a cycle [J].
 
     Under a constant torque this is |torque| times the path of th2, which is summed up from one
-    turning point of th2 to the next.
+    turning point of th2 to the next. `hand_state` begins with (th1, th2, w1, w2).
     """
     motion = Motion(parameters, np.concatenate([start, np.zeros(4)]))
     work = 0.0
@@ -198,8 +201,7 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     return work
 
 
-@dataclass(frozen=True)
-class Closing:
+class Closing(NamedTuple):
     """The conditions for a gait to repeat: P(x) = x, and the wanted rise of a cycle.
 
     Args:
@@ -214,13 +216,13 @@ class Closing:
     parameters: MonkeyBotParameters
     controls: Mapping[str, float]
     rise: float
-    tolerance: float = FINE
+    tolerance: float = FINE_TOLERANCE
 
     def residual(self, start: Array) -> Array:
-        """Return P(x) - x and, for each solved control, the rise minus the wanted (4 + solved,)."""
+        """Return P(x) - x, then the error of the rise for each solved control (4 + solved,)."""
         gait = gait_of(self.kind, self.controls)
         cycle = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
-        change = cycle.final[0] - start
+        change = cycle.final[0] - start  # of the only start (4,)
         change[:2] = wrap(change[:2])
         return np.array([*change, *[cycle.travel[0, 1] - self.rise] * len(self.kind.solved)])
 
@@ -241,7 +243,8 @@ class Closing:
         """
 
         def residual(z: Array) -> Array:
-            return replace(self, controls=self.controls_at(z)).residual(z[:4])
+            """Return the residual with the controls of z."""
+            return self._replace(controls=self.controls_at(z)).residual(z[:4])
 
         slope = partial(central_slope, residual, steps=step)
         return newton_steps(residual, slope, z, longest=longest, steps=steps)

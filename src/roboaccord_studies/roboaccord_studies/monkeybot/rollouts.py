@@ -8,9 +8,11 @@ takes an orbit and the starts of k walks, and returns how each of them ended; ba
 The robot cannot fall, since a magnet always holds; but it can lose its gait. A walk has lost its
 gait in the first cycle in which it misses an event, its elbow makes a full turn, or the hand that
 grips is not further forwards. A walk survives if it keeps its gait to the end and then is within
-SURVIVAL_DISTANCE of the orbit. `walk_block` simulates one walk after the other; `walk_together`
-simulates all at once, where the equations of monkeybot/model/ensemble.py allow it. A change of one
-needs the same change of the other.
+SURVIVAL_DISTANCE of the orbit. The kernels' states (8,) are (th1, th2, w1, w2, x, y, vx, vy),
+angles and rates in the frame of the hand that holds, and position and velocity of this hand.
+`walk_block` simulates one walk after the other; `walk_together` simulates all at once, where the
+equations of monkeybot/model/ensemble.py allow it. A change of one needs the same change of the
+other.
 
 BLOCK_SIZE may be tuned. SURVIVAL_DISTANCE and `_lost` define which walks survive, and so the
 results of `accord monkeybot basin` and `robust`; they stay.
@@ -20,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVarTuple
 
 import numpy as np
@@ -45,8 +46,7 @@ SURVIVAL_DISTANCE = np.array([0.2, 0.2, 1.0, 1.0])
 Ts = TypeVarTuple("Ts")
 
 
-@dataclass(frozen=True)
-class Feedback:
+class Feedback(NamedTuple):
     """A law that changes the times of a gait by the state at the beginning of a cycle.
 
     Args:
@@ -59,8 +59,7 @@ class Feedback:
     sample: float = 0.0
 
 
-@dataclass(frozen=True)
-class Walks:
+class Walks(NamedTuple):
     """The results of k walks.
 
     Args:
@@ -132,12 +131,13 @@ def run_walks(
     """
 
     def count(walks: Walks) -> None:
+        """Report the number of walks of a finished call."""
         if done:
             done(len(walks.cycles))
 
     pieces = run_pieces(function, calls, threads=True, done=count)
-    names = vars(pieces[0])
-    return Walks(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
+    fields = zip(*pieces, strict=True)  # each field of all pieces
+    return Walks(*(np.concatenate(values) for values in fields))
 
 
 class RepeatedGait(NamedTuple):
@@ -145,7 +145,7 @@ class RepeatedGait(NamedTuple):
 
     Attributes:
         rows: the robot's parameters with hand A first, and with hand B first.
-        phases: of the gait (n, 11), as in `hybrid.run`.
+        phases: of the gait (n, 11), as in `hybrid.run`; DURATION, TIMED and TORQUE are columns.
         stop: event that ends a cycle early, a tuple of 6.
         target: state of the orbit at the beginning of a cycle (4,) [rad, rad/s].
         forwards: sign of the orbit's motion along x.

@@ -2,20 +2,20 @@
 
 The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
 each hand, by which it swings along a wall. For each pair of period and torque there is a gait that
-repeats but for its height: it drops or rises by the same amount in every step. Starting from the
-shipped gait, the grid is filled outwards (`flood`), each gait followed from a neighbouring one. The
+repeats but for its height: it drops or rises by the same amount in every step. It is stable if its
+spectral radius, the size of the largest Floquet multiplier, is below 1. Starting from the shipped
+gait, the grid is filled outwards (`flood`), each gait followed from a neighbouring one. The
 horizontal gaits, with a drop of 0, are a line in the map.
 
-LARGEST, BORDER, DOT and CONTROL_STEPS may be changed. The fields of `StabilityMap` are the arrays
-of stability.npz, those of `Stability` the keys of the JSON output; both stay.
+RADIUS_CUT, BORDER, DOT and CONTROL_STEPS may be changed. The fields of `StabilityMap` are the
+arrays of stability.npz, those of `Stability` the keys of the JSON output; both stay.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from monkeybot.cli.options import Changes, robot_parameters
@@ -32,7 +32,7 @@ from roboaccord_studies.monkeybot.flood import Cell, flood, nearest_cell
 from roboaccord_studies.monkeybot.level import Level, shipped_level
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
-LARGEST = 2.0  # spectral radius at which the colour scale ends
+RADIUS_CUT = 2.0  # spectral radius at which the colour scale ends
 # Styles of the border of stability and of marked gaits, in the pictures of `design` as well.
 BORDER = {"color": PAGE, "label": "border of stability"}
 # A circle of 7 points for the best gait, in the pictures of `design` as well.
@@ -54,8 +54,7 @@ class Best:
     spectral_radius: Annotated[float, Quantity("1", "stable below 1", "radius", ".4f")]
 
 
-@dataclass(frozen=True)
-class StabilityMap:
+class StabilityMap(NamedTuple):
     """The clocked gaits over a grid; NaN where the family of the shipped gait does not reach.
 
     Args:
@@ -102,7 +101,12 @@ def stability_map(
     Raises:
         AccordError: if no gait of the grid can be reached.
     """
-    follow_to_cell = partial(_gait_of_cell, parameters, period, torque)
+
+    def follow_to_cell(step: Step, cell: Cell) -> Step | None:
+        """Return the gait of a cell of the grid, followed from another one."""
+        end = Setting(parameters, float(period[cell[0]]), float(torque[cell[1]]))
+        return follow_to(step, end, CONTROL_STEPS)
+
     first = shipped_step(parameters)
     cell = nearest_cell(period, torque, (first.period, first.torque))
     step = follow_to_cell(first, cell)
@@ -113,14 +117,6 @@ def stability_map(
         )
     steps = flood((len(period), len(torque)), cell, step, follow_to_cell, done=done)
     return _as_map(period, torque, steps)
-
-
-def _gait_of_cell(
-    parameters: MonkeyBotParameters, period: Array, torque: Array, step: Step, cell: Cell
-) -> Step | None:
-    """Return the gait of a cell of the grid, followed from another one."""
-    end = Setting(parameters, float(period[cell[0]]), float(torque[cell[1]]))
-    return follow_to(step, end, CONTROL_STEPS)
 
 
 def _as_map(period: Array, torque: Array, steps: dict[Cell, Step]) -> StabilityMap:
@@ -134,14 +130,14 @@ def _as_map(period: Array, torque: Array, steps: dict[Cell, Step]) -> StabilityM
     return StabilityMap(period, torque, radius, drop, stride, start)
 
 
-def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
+def write_stability(gaits: StabilityMap, level: Level, path: Path) -> None:
     """Write the map of a robot's clocked gaits as SVG, with its horizontal gaits."""
-    x, y, best = field.period, field.torque, level.best
+    x, y, best = gaits.period, gaits.torque, level.best
     stable = [(step.period, step.torque) for step in level.steps if step.radius < 1.0]
     with picture(path, SQUARE) as axes:
-        heat_map(axes, x, y, field.radius, "spectral radius", cut=LARGEST)
-        contour(axes, x, y, field.radius, 1.0, **BORDER)
-        contour(axes, x, y, field.drop, 0.0, color=RED, label="horizontal")
+        heat_map(axes, x, y, gaits.radius, "spectral radius", cut=RADIUS_CUT)
+        contour(axes, x, y, gaits.radius, 1.0, **BORDER)
+        contour(axes, x, y, gaits.drop, 0.0, color=RED, label="horizontal")
         axes.plot(*zip(*stable, strict=True), color=AMBER, lw=3.0, label="and stable")
         axes.plot(best.period, best.torque, color=RED, label=f"the best, {best.radius:.4f}", **DOT)
         axes.set(xlabel="period [s]", ylabel="torque [N m]")
@@ -181,19 +177,18 @@ def stability_command(
         gaits = stability_map(parameters, periods, torques, done=done)
         level = shipped_level(parameters)
         files = [out_folder / "stability.npz", out_folder / "stability.svg"]
-        save_map(vars(gaits), files[0], parameters, made_with(*MADE_WITH))
+        save_map(gaits._asdict(), files[0], parameters, made_with(*MADE_WITH))
         write_stability(gaits, level, files[1])
     best = level.best
-    return Result(
-        Stability(
-            gaits=int(np.isfinite(gaits.radius).sum()),
-            stable=gaits.stable,
-            best=gaits.best,
-            best_horizontal=Best(best.period, best.torque, best.radius),
-            stable_periods=level.stable,
-            files=files,
-        )
+    stability = Stability(
+        gaits=int(np.isfinite(gaits.radius).sum()),
+        stable=gaits.stable,
+        best=gaits.best,
+        best_horizontal=Best(best.period, best.torque, best.radius),
+        stable_periods=level.stable,
+        files=files,
     )
+    return Result(stability)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ SAMPLES may be changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from monkeybot.gaits.gait import wrap
@@ -26,15 +26,14 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import Array
 
 from roboaccord_studies.monkeybot.kinds import gait_of
-from roboaccord_studies.monkeybot.orbits import FINE, Orbit
+from roboaccord_studies.monkeybot.orbits import FINE_TOLERANCE, Orbit
 
 # Number of intervals of a swing, at whose ends its halves are compared: 5 ms each, in which a
 # smooth motion bends little.
 SAMPLES = 200
 
 
-@dataclass(frozen=True)
-class Asymmetry:
+class Asymmetry(NamedTuple):
     """How far a gait is from symmetric; of several swings, the largest value.
 
     Args:
@@ -62,7 +61,8 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     phases = gait_of(orbit.kind, orbit.controls).phases
     if any(phase.then in (Then.RELEASE, Then.GRIP_OTHER) for phase in phases):
         return None
-    motion = Motion(parameters, np.concatenate([orbit.start, np.zeros(4)]), tolerance=FINE)
+    start = np.concatenate([orbit.start, np.zeros(4)])
+    motion = Motion(parameters, start, tolerance=FINE_TOLERANCE)
     swings = list[Array]()
     pieces = list[tuple[float, float]]()  # duration [s] and torque [N m] of phases of a swing
     for phase, duration in zip(phases, orbit.times.tolist(), strict=True):
@@ -80,7 +80,7 @@ def _sample_swing(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
     """Return the angles at SAMPLES + 1 times of a swing (SAMPLES + 1, 2) [rad].
 
     Args:
-        motion: at the start of the swing; moved to its end.
+        motion: at the start of the swing; moved to its end. `hand_state` begins with (th1, th2).
         pieces: duration [s] and torque [N m] of each phase of the swing.
     """
     ends = np.cumsum([duration for duration, _ in pieces])

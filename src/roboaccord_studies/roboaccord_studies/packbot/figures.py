@@ -5,8 +5,8 @@ Figure 5 shows the error of the normal between two casings of joints if they are
 instead of cylinders. `write_figures` draws all of them from three collapses with different contact
 laws, which `accord packbot figures` (cli/figures.py) runs.
 
-The figures and their titles follow the report; colours, AXIS, CORNER and GAPS may be changed
-(test_drawn).
+The figures and their titles follow the report; colours, AXIS_LENGTH, CORNER_ANGLE and GAPS may be
+changed (test_drawn).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import coal
 import numpy as np
 from packbot.contact.clearance import convex
-from packbot.contact.collisions import read_collisions, stand_around
+from packbot.contact.collisions import drawn_obstacles, read_collisions
 from packbot.contact.solids import Hull, prism_corners
 from packbot.model.arm import Arm
 from packbot.model.parameters import pose
@@ -34,15 +34,16 @@ TIME = "time [s]"  # label of axes
 # Colours of the joints' curves.
 COLOURS = dict(zip(PITCHES, (report.BLUE, report.RED, report.GREEN), strict=True))
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
-AROUND = "#c9b48a"  # colour of obstacles
-AXIS = 0.12  # m; length of a joint axis in the drawing, by eye
+OBSTACLE_COLOUR = "#c9b48a"  # colour of obstacles
+AXIS_LENGTH = 0.12  # m; length of a joint axis in the drawing, by eye
 # s; time in the fall without contact that figure 7 shows, by eye: arms are far through each other.
-THROUGH = 1.5
-RADII, LENGTH = (0.05, 0.045), 0.12  # m; of the casings of elbows 1 and 2, in figure 5
-SIDES = 12  # of the prisms of figure 5: so few that their corners are seen
+THROUGH_TIME = 1.5
+# m; of the casings of elbows 1 and 2, in figure 5
+CASING_RADII, CASING_LENGTH = (0.05, 0.045), 0.12
+PRISM_SIDES = 12  # of the prisms of figure 5: so few that their corners are seen
 # Number of bisections for the distance of the casings, down to rounding: 2^-60 is below eps.
 BISECTIONS = 60
-CORNER = 15.0  # degrees; direction of a corner of both prisms: 360 / 12 / 2
+CORNER_ANGLE = 15.0  # degrees; direction of a corner of both prisms: 360 / 12 / 2
 LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")  # of CONTACTS
 # m; gaps between the prisms of figure 5: one in overlap, one near and one far.
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
@@ -61,13 +62,13 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
     """
     drive = setup.initial.q
     final_q, through = runs["normal"].trajectory.q[-1], runs["none"].trajectory
-    index = int(np.searchsorted(through.time, min(THROUGH, through.time[-1])))
+    index = int(np.searchsorted(through.time, min(THROUGH_TIME, through.time[-1])))
     caption_1 = "The shapes of the description, ready to reach."
-    caption_6 = "From here the arm falls, without torques."
     caption_7 = f"After {through.time[index]:.1f} s the arm has fallen through the chassis."
     caption_8 = "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing."
 
     def write_pose(q: Array, number: str, title: str, caption: str) -> report.Still:
+        """Write a figure of the arm at the angles q (7,) [rad]."""
         return _write_solids(solids_of(setup, q), folder, number, title, caption)
 
     return [
@@ -75,7 +76,7 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
         write_joint_axes(setup, drive, folder),
         write_hulls(setup, drive, folder),
         write_normals(folder),
-        write_pose(drive, "6", "Drive position", caption_6),
+        write_pose(drive, "6", "Drive position", "From here the arm falls, without torques."),
         write_pose(through.q[index], "7", "Result without collision", caption_7),
         write_pose(final_q, "8", "Static result with collision detection", caption_8),
         write_joints(runs, folder, "9", "position [rad]", "q"),
@@ -93,7 +94,10 @@ def solids_of(setup: Setup, q: Array) -> list[DrawnSolid]:
         vertices = shape.vertices @ turns[shape.link].T + origins[shape.link]
         colour = "#" + "".join(f"{round(255 * float(value)):02x}" for value in shape.colour)
         solids.append(DrawnSolid(vertices, shape.faces, colour))
-    return [*solids, *(DrawnSolid(*obstacle, AROUND) for obstacle in stand_around(setup))]
+    return [
+        *solids,
+        *(DrawnSolid(*obstacle, OBSTACLE_COLOUR) for obstacle in drawn_obstacles(setup)),
+    ]
 
 
 def _write_solids(
@@ -126,7 +130,7 @@ def write_joint_axes(setup: Setup, q: Array, folder: Path) -> report.Still:
         drawing.line(axes, centres, report.INK, lw=1.6, marker="o")
         dots = []
         for k, joint in moving:
-            arrow = AXIS * (turns[k] @ joint.axis)
+            arrow = AXIS_LENGTH * (turns[k] @ joint.axis)
             drawing.arrow(axes, origins[k], arrow, report.RED)
             dots.append(tuple(drawing.see(origins[k] + arrow)[:2]))
         report.bare(axes)
@@ -194,7 +198,7 @@ def write_normals(folder: Path) -> report.Still:
     The second casing goes around the first; between round ones the vector would lie along the line
     of centres.
     """
-    angles = CORNER + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
+    angles = CORNER_ANGLE + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
     curves, colours = list[Curve](), (report.RED, report.BLUE, report.SOFT)
     for name, colour in zip(GAPS, colours, strict=True):
         errors = normal_errors(np.radians(angles), GAPS[name])
@@ -218,7 +222,8 @@ def normal_errors(angles: Array, gap: float) -> Array:
         angles: of the line of centres over the horizontal (m,) [rad].
         gap: between the prisms, negative in overlap [m].
     """
-    first, second = (convex(Hull.around(prism_corners("y", r, LENGTH, SIDES))) for r in RADII)
+    prisms = [prism_corners("y", r, CASING_LENGTH, PRISM_SIDES) for r in CASING_RADII]
+    first, second = (convex(Hull.around(corners)) for corners in prisms)
     return np.array([_normal_error(first, second, angle, gap) for angle in angles])
 
 
@@ -234,7 +239,7 @@ def _normal_error(first: coal.Convex, second: coal.Convex, angle: float, gap: fl
         gap: between the prisms, negative in overlap [m].
     """
     direction = np.array([np.cos(angle), 0.0, np.sin(angle)])
-    low, high = 0.5 * sum(RADII), 1.5 * sum(RADII)
+    low, high = 0.5 * sum(CASING_RADII), 1.5 * sum(CASING_RADII)
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         request, distance = coal.DistanceRequest(), coal.DistanceResult()

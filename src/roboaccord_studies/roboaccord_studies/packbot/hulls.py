@@ -5,7 +5,7 @@ becomes a convex hull, and the hulls of a link become a body of uniform density.
 as an OBJ file, and hulls.yaml with volumes, centres of mass and inertias (docs/packbot_hulls.md).
 HULLS adds the mode to `accord packbot look` by an entry point.
 
-NOT_CONVEX may be tuned. HEAD and the keys of `figures_of` are output and must stay. test_hulls
+MIN_FIT may be tuned. HEADER and the keys of `figures_of` are output and must stay. test_hulls
 compares volumes, centres and inertias with sums over parts.
 """
 
@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -34,16 +33,15 @@ from roboaccord_studies.packbot.shapes import Shape, mesh_shape, read_collisions
 # Volume of a mesh over that of its hull, below which the mesh counts as far from convex. By choice:
 # it only decides whether a note is printed, and a hull that is 10 % too large moves its contacts by
 # some 3 % of its size (the cube root).
-NOT_CONVEX = 0.9
+MIN_FIT = 0.9
 # Beginning of hulls.yaml.
-HEAD = """\
+HEADER = """\
 # Convex hulls of links, made by `accord packbot look --hulls`: m, kg, kg m^2, in the links' frames.
 # Inertia is about the centre of mass; fit is the volume of a shape over its hull's.
 """
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(NamedTuple):
     """A link as a rigid body of convex hulls of one density; all lengths in the link's frame.
 
     Args:
@@ -62,12 +60,6 @@ class Body:
         return [shape.hull for shape in self.shapes]
 
     @property
-    def box(self) -> tuple[Array, Array]:
-        """Lowest and highest corner of the bounding box along its frame's axes (3,), (3,) [m]."""
-        corners = np.concatenate([hull.vertices for hull in self.hulls])
-        return corners.min(axis=0), corners.max(axis=0)
-
-    @property
     def volume(self) -> float:
         """Sum over all hulls; what two of them share counts twice [m^3]."""
         return sum(hull.volume for hull in self.hulls)
@@ -80,6 +72,7 @@ class Body:
     @property
     def inertia(self) -> Array:
         """Inertia about the centre of mass, in the axes of its frame (3, 3) [kg m^2]."""
+        # Mean of x x^T over the body, about the frame's origin and then about the centre of mass.
         second = sum(hull.volume * hull.moments for hull in self.hulls) / self.volume
         second = second - np.outer(self.centre, self.centre)
         return np.asarray(self.mass * (np.trace(second) * np.eye(3) - second))
@@ -116,7 +109,7 @@ def hull_warnings(bodies: Iterable[Body]) -> list[str]:
         for shape in body.shapes:
             if np.isnan(shape.fit):
                 lines.append(f"{shape.name} of {body.name} is not closed: its fit is not known")
-            elif shape.fit < NOT_CONVEX:
+            elif shape.fit < MIN_FIT:
                 lines.append(
                     f"{shape.name} of {body.name} is far from convex: it fills "
                     f"{100.0 * shape.fit:.0f} % of its hull; split it"
@@ -150,13 +143,14 @@ def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, si.Json]:
         for file, hull in zip(files, body.hulls, strict=True):
             write_obj(hull, folder / file, f"convex hull, in the frame of {body.name}, in m")
         figures[body.name] = figures_of(body, files)
-    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(si.to_json(figures), sort_keys=False))
+    write_text(folder / "hulls.yaml", HEADER + yaml.safe_dump(si.to_json(figures), sort_keys=False))
     return figures
 
 
 def figures_of(body: Body, files: Sequence[str]) -> dict[str, si.Json]:
-    """Return the figures of a body by name, and those of its hulls, which are in files."""
-    lower, upper = body.box
+    """Return the figures of a body by name, and those of its hulls, which are in `files`."""
+    corners = np.concatenate([hull.vertices for hull in body.hulls])
+    box = {"lower": corners.min(axis=0).tolist(), "upper": corners.max(axis=0).tolist()}
     inertia = body.inertia[np.triu_indices(3)].tolist()
     hulls: list[si.Json] = []
     for file, shape in zip(files, body.shapes, strict=True):
@@ -167,7 +161,7 @@ def figures_of(body: Body, files: Sequence[str]) -> dict[str, si.Json]:
         "volume": body.volume,
         "centre": body.centre.tolist(),
         "inertia": dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), inertia, strict=True)),
-        "box": {"lower": lower.tolist(), "upper": upper.tolist()},
+        "box": box,
         "hulls": hulls,
     }
 
@@ -224,7 +218,7 @@ def hulls_of(
     assert hulls is not None  # that selects the mode
     if not (math.isfinite(density) and density > 0.0):
         raise AccordError(f"--density is {density:g}, and must be positive")
-    by_link, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
+    mass_of_link, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
     with (
         results(folder, "packbot_hulls", force=force) as out_folder,
         counted(len(shapes), "hulls") as advance,
@@ -233,7 +227,7 @@ def hulls_of(
         for shape in shapes:
             pieces += [shape] if whole else split(shape)
             advance(1)
-        bodies = make_bodies(pieces, density=density, masses=by_link)
+        bodies = make_bodies(pieces, density=density, masses=mass_of_link)
         links = write_bodies(bodies, out_folder)
     for line in hull_warnings(bodies):
         warn(line)

@@ -18,7 +18,9 @@ from roboaccord.contract import AccordError, Array, clip_efforts, fault_of
 from roboaccord.scenario import Setup
 
 SHORTEST = 5.0  # s; long enough for 20 sines below 2 Hz (`estimate.BAND`)
-CONTACT_EVERY = 10  # ticks between the poses that are checked for contact: 0.1 s
+# Ticks (control periods) from one pose that is checked for contact to the next: 0.1 s with periods
+# of 10 ms, the default.
+CONTACT_EVERY = 10
 TOUCHING = 2e-3  # m; closer hulls may touch between these poses, as touching.MARGIN
 ROUND_OFF = 1e-7  # s; rounding errors of times: messages have ns, and a period 1e-3 or more
 
@@ -68,8 +70,8 @@ def recorded_motion(setup: Setup, run: BagRun) -> Motion:
     if failed:
         raise AccordError(f"{failed[0]} fails in the bag: identify takes a healthy arm")
     if motion.time[-1] - motion.time[0] < SHORTEST:
-        length = f"{SHORTEST:g} s"
-        raise AccordError(f"the motion is shorter than {length}, too short to identify the arm")
+        limit = f"{SHORTEST:g} s, too short to identify the arm"
+        raise AccordError(f"the motion is shorter than {limit}")
     clearance = Clearance.of(setup)
     for time, q in zip(motion.time[::CONTACT_EVERY], motion.q[::CONTACT_EVERY], strict=True):
         pair, distance = clearance.closest(q)

@@ -4,8 +4,8 @@ A shape is represented by points, whose convex hull approximates it, and by its 
 ratio of both volumes is the fit of the hull. Cylinders become prisms, and balls polyhedra with
 points of a Fibonacci lattice.
 
-ROUND and SPHERE may be tuned; volumes and inertias of hulls depend on them. Unknown kinds of
-geometry must be refused by name (test_hulls).
+CYLINDER_SIDES and SPHERE_POINTS may be tuned; volumes and inertias of hulls depend on them. Unknown
+kinds of geometry must be refused by name (test_hulls).
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from packbot.contact.solids import Hull, box_corners, prism_corners
 from roboaccord.contract import AccordError, Array, Index
 from roboaccord.description import Geometry, read_geometry, read_mesh
 
-ROUND = 32  # number of sides of the prism that approximates a cylinder: its area is 0.6 % short
+# Number of sides of the prism that approximates a cylinder: its area is 0.6 % short.
+CYLINDER_SIDES = 32
 # Number of points of the polyhedron that approximates a sphere: its volume is 3.6 % short.
-SPHERE = 162
+SPHERE_POINTS = 162
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
     """Return a mesh as a shape, with its volume if it is closed."""
     points, index = np.unique(points[faces.ravel()], axis=0, return_inverse=True)
     faces = index.reshape(-1, 3)  # new indices, for STL repeats corners
+    # Closed if each edge, whatever its direction, belongs to an even number of triangles.
     sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     both = np.concatenate([sides, sides[:, ::-1]])
     closed = (np.unique(both, axis=0, return_counts=True)[1] % 2 == 0).all()
@@ -100,6 +102,7 @@ def split(shape: Shape) -> list[Shape]:
     """Return the connected components of a mesh, each a shape; other shapes are not split."""
     if shape.faces is None:
         return [shape]
+    # Points are connected if a triangle has a side from one to the other.
     a, b, c = shape.faces.T
     size = len(shape.points)
     sides = (np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c])))
@@ -124,11 +127,11 @@ def _shape(name: str, link: str, form: Geometry, find: Callable[[str], Path]) ->
     if form.form == "box":
         return Shape(name, link, box_corners(form.size), float(form.size.prod()))
     if form.form == "cylinder":
-        points = prism_corners("z", form.radius, form.length, ROUND)
+        points = prism_corners("z", form.radius, form.length, CYLINDER_SIDES)
         return Shape(name, link, points, np.pi * form.radius**2 * form.length)
     if form.form == "sphere":
         volume = 4.0 / 3.0 * np.pi * form.radius**3
-        return Shape(name, link, form.radius * _sphere(SPHERE), volume)
+        return Shape(name, link, form.radius * _sphere(SPHERE_POINTS), volume)
     raise ValueError(f"{form.form} is not a box, cylinder, sphere or mesh")
 
 

@@ -28,16 +28,16 @@ from roboaccord_studies.roller_sphere.reach import blocked, gains, slip_gains, t
 
 # Ratio of roller speed to ball speed above which a heading counts as blocked. By choice: that of
 # the defaults of `accord roller-sphere reach`, 2 m/s and 1 m/s.
-LIMIT = 2.0
+SPEED_LIMIT = 2.0
 # Ratio of roller speed to ball speed from which on the colour stays the same: two and a half times
-# LIMIT, where it is blocked already.
+# SPEED_LIMIT, where it is blocked already.
 SPEED_CUT = 5.0
 # Degrees; ranges of latitude and angle in maps: at a latitude of 90 both contacts are one, at -60
 # only rollers of less than 7 % of the ball's radius clear the ground, and at an angle of 90 none
 # drives (1 / cos(85 degrees) is 11).
-LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)
+LATITUDE_RANGE, ALPHA_RANGE = (-60.0, 85.0), (-85.0, 85.0)
 # Labels of the axes of maps.
-ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
+ALPHA_LABEL, LATITUDE_LABEL = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
 # Figures of a rig over all headings, as `figures_over_grid` explains them.
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 
@@ -110,10 +110,10 @@ def write_grid_maps(
         folder: for the pictures.
         done: called after each row of the grid with its number of rigs.
     """
-    alphas, latitudes = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
+    alphas, latitudes = np.linspace(*ALPHA_RANGE, points), np.linspace(*LATITUDE_RANGE, points)
     figures = figures_over_grid(azimuth, latitudes, alphas, done)
     slips, speeds, shares = (values.T for values in figures[:3])
-    x, y = Axis(ALPHA, alphas), Axis(LATITUDE, latitudes)
+    x, y = Axis(ALPHA_LABEL, alphas), Axis(LATITUDE_LABEL, latitudes)
     maps = [
         GridMap(x, y, slips, "slip / speed of the ball", 1.0).write(
             folder / "builder_slip.svg",
@@ -129,7 +129,7 @@ def write_grid_maps(
         GridMap(x, y, shares, "share of the headings", 1.0).write(
             folder / "builder_blocked.svg",
             "Blocked headings over roller angle and latitude",
-            f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
+            f"The share of headings that need a roller faster than {SPEED_LIMIT:g} times the ball.",
         ),
     ]
     grids = np.meshgrid(latitudes, alphas, indexing="ij")
@@ -141,9 +141,9 @@ def write_heading_map(
     azimuth: Pair, latitude: float, points: int, folder: Path
 ) -> tuple[Still, Table]:
     """Write the map of the roller speed over heading and roller angle; angles in degrees."""
-    alphas, headings = np.linspace(*TURNS, points), np.arange(0.0, 361.0, 2.0)
+    alphas, headings = np.linspace(*ALPHA_RANGE, points), np.arange(0.0, 361.0, 2.0)
     speeds = needed_speeds(azimuth, latitude, alphas, headings)
-    x, y = Axis(PHI, headings), Axis(ALPHA, alphas)
+    x, y = Axis(PHI, headings), Axis(ALPHA_LABEL, alphas)
     still = GridMap(x, y, speeds.T, "faster roller / speed of the ball", SPEED_CUT).write(
         folder / "builder_headings.svg",
         f"Roller speed over heading and roller angle, latitude {latitude:g}",
@@ -159,8 +159,8 @@ def figures_over_grid(
     """Return FIGURES of mirror-symmetric rigs (4, m, n); angles in degrees.
 
     They are the largest slip and the largest roller speed over the ball's speed, the share of
-    headings that need more than LIMIT times that speed, and the condition number of the inverse
-    map. The first three are NaN if not every heading can be driven.
+    headings that need more than SPEED_LIMIT times that speed, and the condition number of the
+    inverse map. The first three are NaN if not every heading can be driven.
     """
     figures = np.full((len(FIGURES), len(latitudes), len(alphas)), np.nan)
     for row, latitude in enumerate(latitudes):
@@ -214,6 +214,6 @@ def _figures_of_rig(kinematics: Kinematics) -> list[float]:
     if kinematics.remaining is not None:  # not every heading can be driven
         return [np.nan, np.nan, np.nan, kinematics.condition]
     slip, roller_speed = slip_gains(kinematics).max(), gains(kinematics).max()
-    spans = blocked(kinematics, 1.0, LIMIT)
+    spans = blocked(kinematics, 1.0, SPEED_LIMIT)
     share_blocked = sum(stop - start for start, stop in spans) / (2.0 * np.pi)
     return [float(slip), float(roller_speed), share_blocked, kinematics.condition]

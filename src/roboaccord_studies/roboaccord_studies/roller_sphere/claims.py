@@ -27,8 +27,8 @@ BoolArray = NDArray[np.bool_]
 
 # Degrees; between the headings at which sentences are tested, finer than a figure of the paper
 # shows.
-STEP = 0.1
-ZERO = 1e-12  # m/s or rad; smaller values are round-off, 4500 eps of speeds of 1 m/s
+HEADING_STEP = 0.1
+ROUND_OFF = 1e-12  # m/s or rad; smaller values are round-off, 4500 eps of speeds of 1 m/s
 PRINTED_NU = (0.91, 0.93, 0.96, 1.03)  # m/s; roller speeds at the four roller angles, section 3
 PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)  # m/s; slips at the same
 
@@ -45,7 +45,7 @@ class Claim:
 
 def claims() -> list[Claim]:
     """Return all claims of section 3 in its order."""
-    phi = np.round(np.arange(0.0, 360.0, STEP), 6)
+    phi = np.round(np.arange(0.0, 360.0, HEADING_STEP), 6)
     rigs = cases(phi)
     first = [*_claims_3a(rigs), *_claims_3b(phi, rigs)]
     return [*first, *_claims_3c(phi, rigs), *_claims_3d(phi, rigs)]
@@ -56,7 +56,7 @@ def _claims_3a(cases: Sequence[Case]) -> Iterator[Claim]:
     heights = [np.abs(case.motion.omega[:, 2]).max() for case in cases]
     ratios = ", ".join(f"{np.hypot(1.0, height):.4f}" for height in heights)
     text, is_rising = f"ratio of the axes {ratios}", bool((np.diff(heights) > 0.0).all())
-    yield _sentence_claim("3a: the ellipses of w are sharper in turn", text, is_rising)
+    yield Claim("3a: the ellipses of w are sharper in turn", "sentence", text, is_rising)
     # The planes of all ellipses contain the x axis if no normal X x Y has an x component.
     tilt = max(abs(_plane_normal(case)[0]) for case in cases)
     words = "it is the x-axis: x of the unit normals {:.1e} at most"
@@ -103,7 +103,7 @@ def _claims_3d(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
         smallest = min((sign * _closing_speeds(case)[where]).min() for case in cases[1:])
         claim = f"3d: zeta1 and zeta2 are {words}"
         text = f"{smallest:.2g} m/s in that direction at least"
-        yield _sentence_claim(claim, text, bool(smallest > 0.0))
+        yield Claim(claim, "sentence", text, bool(smallest > 0.0))
     bound = "{:.1e} m/s at most"
     yield _zero_claim("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), bound, "0")
     largest = np.abs(slip).max(axis=1)
@@ -115,22 +115,17 @@ def _claims_3d(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
     yield _zero_claim("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), bound, "0")
     straight = cases[0].kinematics
     text, drives_all = f"condition number {straight.condition:.3f}", straight.remaining is None
-    yield _sentence_claim("every heading can be driven at alpha 0", text, drives_all)
-
-
-def _sentence_claim(claim: str, computed: str, holds: bool) -> Claim:
-    """Return a claim that is a sentence, with its reason."""
-    return Claim(claim, "sentence", computed, holds)
+    yield Claim("every heading can be driven at alpha 0", "sentence", text, drives_all)
 
 
 def _everywhere_claim(claim: str, phi: Array, holds: BoolArray) -> Claim:
     """Return the claim that something holds at all headings."""
-    return _sentence_claim(claim, _failures_text(phi, holds), bool(holds.all()))
+    return Claim(claim, "sentence", _failures_text(phi, holds), bool(holds.all()))
 
 
 def _zero_claim(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:
     """Return the claim that a quantity is 0, by its largest absolute value."""
-    return Claim(claim, printed, words.format(largest), bool(largest < ZERO))
+    return Claim(claim, printed, words.format(largest), bool(largest < ROUND_OFF))
 
 
 def _number_claim(claim: str, values: Array, printed: float) -> Claim:
@@ -142,13 +137,13 @@ def _number_claim(claim: str, values: Array, printed: float) -> Claim:
 
 def _grows(values: Array) -> BoolArray:
     """Return at which headings (m,) |values| (4, m) grow from each rig to the next."""
-    return np.asarray((np.diff(np.abs(values), axis=0) > ZERO).all(axis=0))
+    return np.asarray((np.diff(np.abs(values), axis=0) > ROUND_OFF).all(axis=0))
 
 
 def _failures_text(phi: Array, holds: BoolArray) -> str:
     """Return the headings at which a sentence fails, in words."""
     if holds.all():
-        return f"at all headings, every {STEP:g} degrees"
+        return f"at all headings, every {HEADING_STEP:g} degrees"
     edges = np.flatnonzero(np.diff(np.r_[False, ~holds, False].astype(int)))
     spans = [
         f"{phi[a]:g}" if b == a + 1 else f"{phi[a]:g} to {phi[b - 1]:g}"

@@ -1,15 +1,16 @@
 """Command `accord roller-sphere contact`: how the ball turns in engines, compared with the model.
 
-Two rollers drive a ball by friction. The model of the paper (roller_sphere/model/rig.py) gives the
-angular velocity w of the ball that minimises the squared slips, as viscous friction does. Dry
-friction of two equally pressed rollers has less to satisfy: both slips must oppose each other along
-X_i, the tangent at contact i in the plane of both contacts and the ball's centre. So the component
-w_t of w in that plane is that of the model, while the component w_s along its normal e may settle
-anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r, equation (9), with the
-rollers' peripheral speeds nu_i, the angles alpha_i of their axes and the ball's radius r.
+Two rollers drive a ball of radius r by friction. Roller i has the peripheral speed nu_i, and its
+axis the angle alpha_i to the plane of both contacts and the ball's centre, whose normal is e. The
+angular velocity w of the ball has the component w_t in this plane and the component w_s along e.
 
-ALLOWED and CLEAR decide whether DART passes and must not be widened; STEADY may be tuned. A case
-may be added in `cases`. Fields of `ContactFinding` are JSON keys and stay;
+The model of the paper (Kimura, Ogata and Ishii 2019; roller_sphere/model/rig.py) has the w that
+minimises the squared slips, as viscous friction does. Dry friction of two equally pressed rollers
+only demands that both slips oppose each other along the plane. So w_t is that of the model, while
+w_s may settle anywhere between nu_i sin(alpha_i) / r of both rollers, equation (9).
+
+MAX_DEVIATION and MAX_BEYOND decide whether DART passes and must not be widened; STEADY may be
+tuned. A case may be added in `cases`. Fields of `ContactFinding` are JSON keys and stay;
 benchmarks/campaigns/settings.py compares engine settings by them.
 """
 
@@ -31,15 +32,22 @@ from roboaccord.scenario import Setup, load_scenario
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
 
-# Fractions of a heading's time between which the ball turns steadily: the speed loops have settled
-# by half, and the next heading does not reach back to 3/4.
+# Part of the time of a heading, from its start to its end, in which the ball turns steadily: the
+# speed loops have settled by half, and the next heading does not reach back to 3/4.
 STEADY = (0.5, 0.75)
 # Largest relative deviation of w_t, in DART with its z axis along e: docs/roller_sphere.md has
 # 0.000 %, with another solver up to 0.088 %, and 20 % and more along another axis.
-ALLOWED = 0.02
-# rad/s; largest distance of w_s outside of its interval. After a start of some 5 rad/s the speed
+MAX_DEVIATION = 0.02
+# rad/s; largest distance of w_s beyond its interval. After a start of some 5 rad/s the speed
 # loops, of 40 rad/s, have an error of 5 exp(-12) = 3e-5 rad/s after 0.3 s.
-CLEAR = 1e-4
+MAX_BEYOND = 1e-4
+# How the figures of a case are printed: unit, explanation, heading, format, and unit shown.
+DEVIATION = "turning in the plane of both contacts, off the model's by so much"
+WORST = Quantity("1", DEVIATION, "w_t, worst", ".3f", "%")
+MEAN = Quantity("1", name="w_t, mean", form=".3f", shown="%")
+OFFSET = Quantity("rad/s", "of the turning along their normal e", "w_s off", ".4f")
+BEYOND = Quantity("rad/s", "outside of the interval of both rollers' lines", "beyond", ".4f")
+FINDINGS = Quantity("", "the ball's turning against the model, steady parts of 12 headings")
 
 
 @dataclass(frozen=True)
@@ -59,29 +67,22 @@ class ContactCase:
     alpha: Annotated[float, Quantity("deg", form="g")]
 
 
-DEVIATION = "turning in the plane of both contacts, off the model's by so much"
-
-
 @dataclass(frozen=True)
 class ContactFinding(ContactCase):
     """The deviation of the ball's angular velocity from the model over all headings.
 
     Args:
-        w_t_worst, w_t_mean: distance of w_t from the model's over its size, of steady samples.
-        w_s_offset: largest distance of w_s from the model's.
-        w_s_beyond: largest distance of w_s beyond the interval between the lines.
-        w_s_interval: half the widest interval.
+        w_t_worst, w_t_mean: distance of w_t from the model's, over the size of the model's.
+        w_s_offset: largest distance of w_s from the model's [rad/s].
+        w_s_beyond: largest distance of w_s beyond its interval [rad/s].
+        w_s_interval: half the width of the widest interval [rad/s].
         passed: whether DART with aligned axes follows the model; None for other cases.
     """
 
-    w_t_worst: Annotated[float, Quantity("1", DEVIATION, "w_t, worst", ".3f", "%")]
-    w_t_mean: Annotated[float, Quantity("1", name="w_t, mean", form=".3f", shown="%")]
-    w_s_offset: Annotated[
-        float, Quantity("rad/s", "of the turning along their normal e", "w_s off", ".4f")
-    ]
-    w_s_beyond: Annotated[
-        float, Quantity("rad/s", "outside of the interval of both rollers' lines", "beyond", ".4f")
-    ]
+    w_t_worst: Annotated[float, WORST]
+    w_t_mean: Annotated[float, MEAN]
+    w_s_offset: Annotated[float, OFFSET]
+    w_s_beyond: Annotated[float, BEYOND]
     w_s_interval: float
     passed: Annotated[bool | None, Quantity("", name="ok")]
 
@@ -114,16 +115,18 @@ def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactF
     """Compare the steady samples of a run with the model at the rollers' measured speeds."""
     rig = setup.parameters.rig
     samples = steady(setup, trajectory)
+    # Each of the k samples has nu (k, 2), and w (k, 3) as measured and by the model.
     nu = setup.parameters.roller_radius * trajectory.qd[samples, :2]
     omega = ball_spin(trajectory)[samples]
     model = nu @ Kinematics(rig).turning.T
-    (w_t, w_s), (model_t, model_s) = rig.split(omega), rig.split(model)
+    w_t, w_s = rig.split(omega)
+    model_t, model_s = rig.split(model)
     deviation = np.linalg.norm(w_t - model_t, axis=1) / np.linalg.norm(model_t, axis=1)
     # Interval of w_s, and how far w_s lies outside of it.
     heights = nu * np.sin(rig.alpha) / rig.radius
     w_s_along = w_s @ rig.pole
     beyond = np.maximum(w_s_along - heights.max(axis=1), heights.min(axis=1) - w_s_along)
-    follows = bool(deviation.max() <= ALLOWED and beyond.max() <= CLEAR)
+    follows = bool(deviation.max() <= MAX_DEVIATION and beyond.max() <= MAX_BEYOND)
     return ContactFinding(
         **vars(case),
         w_t_worst=float(deviation.max()),
@@ -136,19 +139,17 @@ def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactF
 
 
 def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
-    """Return whether each sample is steady (k,)."""
-    share = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
-    return np.asarray((share > STEADY[0]) & (share < STEADY[1]))
+    """Return whether the ball turns steadily in each sample (k,); `hold` is a heading's time."""
+    begin, end = STEADY
+    fraction = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
+    return np.asarray((fraction > begin) & (fraction < end))
 
 
 @dataclass(frozen=True)
 class ContactFindings:
     """Deviations of engines from the model, one for each case."""
 
-    findings: Annotated[
-        list[ContactFinding],
-        Quantity("", "the ball's turning against the model, steady parts of 12 headings"),
-    ]
+    findings: Annotated[list[ContactFinding], FINDINGS]
 
 
 ALPHAS = typer.Option(

@@ -23,6 +23,7 @@ from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Seconds, Trajectory
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
+from roller_sphere.controllers.dribble import ACCELERATION
 from roller_sphere.dribbling.dynamics import configure
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.hold import geometry_of, held_time_and_offset, in_carrier_frame
@@ -35,7 +36,10 @@ from roboaccord_studies.roller_sphere import statics
 AVERAGING_TIME = 1.0  # s; time at the end of a run over which slips are averaged
 SETTLING_TIME = 0.5  # s; time straight ahead at full speed, before the turn
 TURNING_TIME = 2.0  # s; shortest time of the turn before AVERAGING_TIME
-NO_SLIP = 1e-12  # m/s; smallest slip by which is divided, below what moves anything
+MIN_SLIP = 1e-12  # m/s; smallest slip by which is divided, below what moves anything
+# How two fields of Cell are printed: unit, explanation, heading, format, and unit shown.
+OFFSET = Quantity("m", "its largest distance from its place", "off", ".1f", "mm")
+GRIP = Quantity("1", "share of friction that statics demands; above 1 it slips", form=".2f")
 # Columns of the printed table: fields of Cell, and of its slip.
 CELLS = ("speed", "turn_rate", "lasted", "largest_offset", "grip")
 SLIPS = ("slip.slip", "slip.model", "slip.spin", "slip.model_spin", "slip.share")
@@ -49,6 +53,8 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     p, t = parameters, trajectory
     geometry = geometry_of(p)
     rates = np.column_stack([ball_spin(t), t.qd])
+    # As `configure` takes them: x and y of the ball and of the carrier's middle [m], and yaw [rad].
+    # Joints 2 to 4 move the carrier; joint 2 is 0 with its middle `ball_ahead` behind the origin.
     positions = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
     slips = np.empty((len(t), 2, 3))
     for i in range(len(t)):
@@ -93,7 +99,7 @@ def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> 
         model=float(np.abs(nu @ kinematics.slipping.T).mean()),
         spin=float(spin[:, 2].mean()),
         model_spin=float((nu @ kinematics.turning[2]).mean()),
-        share=float(sizes[0] / max(sizes.sum(), NO_SLIP)),
+        share=float(sizes[0] / max(sizes.sum(), MIN_SLIP)),
     )
 
 
@@ -114,12 +120,8 @@ class Cell:
     turn_rate: Annotated[float, Quantity("rad/s", name="turn", form="g")]
     held: Seconds
     kept: bool
-    largest_offset: Annotated[
-        float, Quantity("m", "its largest distance from its place", "off", ".1f", "mm")
-    ]
-    grip: Annotated[
-        float, Quantity("1", "share of friction that statics demands; above 1 it slips", form=".2f")
-    ]
+    largest_offset: Annotated[float, OFFSET]
+    grip: Annotated[float, GRIP]
     slip: SlipFigures | None
 
     @property
@@ -132,7 +134,7 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     """Run one cell of the map: straight ahead to the speed and for SETTLING_TIME, then the turn."""
     setup = Setup.of(make_scenario(data))
     controller = {**setup.scenario.controller, "speed": speed, "turn_rate": turn_rate}
-    ramp = speed / float(controller.get("acceleration", 2.0))
+    ramp = speed / float(controller.get("acceleration", ACCELERATION))  # s
     controller.update(straight=ramp + SETTLING_TIME, alternate=0.0)
     duration = math.ceil(ramp + SETTLING_TIME) + AVERAGING_TIME + TURNING_TIME
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))

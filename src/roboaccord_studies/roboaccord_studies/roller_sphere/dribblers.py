@@ -6,7 +6,7 @@ number of the friction free (statics.py); it is chosen such that the largest sha
 possible.
 
 Fields of `Dribbler` and `Hold` are what users of docs/dribblers.md call: they stay, and
-test_dribblers runs the page. PRESSES, TRIED and LARGEST_SHARE may be tuned.
+test_dribblers runs the page. PRESS_RANGE, TRIED and LARGEST_SHARE may be tuned.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from roboaccord_studies.roller_sphere.statics import Statics
 SHELL = 2.0 / 3.0
 # N; press forces between which bounds are searched: 1e-4 and 1e3 times the weight of a league's
 # ball, 4 N, and more.
-PRESSES = 1e-3, 1e4
-# Press forces that are tried before a bound is refined, about five per decade: a bound lies between
-# two, a factor of 1.7 apart.
+PRESS_RANGE = 1e-3, 1e4
+# Number of press forces that are tried before a bound is refined, about five per decade: a bound
+# lies between two, a factor of 1.7 apart.
 TRIED = 33
 # Share of friction that stands for a ball without contact: any above 1, at which it slips, by far.
 LARGEST_SHARE = 1e6
@@ -74,12 +74,10 @@ class Dribbler:
             AccordError: for numbers that make no dribbler.
         """
         check_positive({"mu": self.mu, "mu_ground": self.mu_ground}, AccordError)
-        angles = {
-            f"{name}_{i + 1}": math.radians(getattr(self, name)[i])
-            for name in ("azimuth", "latitude", "alpha")
-            for i in (0, 1)
-        }
-        force = self.press_force if press_force is None else press_force
+        angles = dict[str, float]()
+        for name in ("azimuth", "latitude", "alpha"):
+            for i in (0, 1):
+                angles[f"{name}_{i + 1}"] = math.radians(getattr(self, name)[i])
         values = {
             **angles,
             "radius": self.ball_radius,
@@ -88,7 +86,7 @@ class Dribbler:
             "roller_radius": self.roller_radius,
             "roller_mass": 0.5 * self.holder_mass,
             "holder_mass": 0.5 * self.holder_mass,
-            "press_force": force,
+            "press_force": self.press_force if press_force is None else press_force,
             "ball_ahead": self.ball_ahead,
         }
         return load_parameters(RollerSphereParameters, "roller_sphere", values)
@@ -137,8 +135,9 @@ def hold_ball(
 
     The ball is to keep its position in the robot, rolling on the ground: its velocity is v + w z x
     d, with d from the robot's middle to it, its acceleration dv/dt + w z x v + dw/dt z x d - w^2 d.
-    Roller speeds are those of the inverse map (22). Friction is shared out between both rollers and
-    the ground such that the largest share of the available one is least.
+    Roller speeds are those of the inverse map, equation (22) of Kimura, Ogata and Ishii (2019, see
+    roller_sphere/model/rig.py). Friction is shared out between both rollers and the ground such
+    that the largest share of the available one is least.
 
     Args:
         dribbler: geometry, masses, press force and friction.
@@ -155,13 +154,15 @@ def hold_ball(
     if not np.isfinite(motion).all():
         raise AccordError(f"the motion {motion} is not finite")
     p = dribbler.parameters()
-    (vx, vy), (ax, ay), w, ahead = velocity, acceleration, turn_rate, p.ball_ahead
-    ball_velocity = np.array([vx, vy + w * ahead])
+    vx, vy = velocity
+    ax, ay = acceleration
+    w, ahead = turn_rate, p.ball_ahead
     forwards = ax - w * vy - w * w * ahead
     sideways = ay + w * vx + turn_acceleration * ahead
     ball_acceleration = np.array([forwards, sideways, 0.0])
+    # A ball that rolls with a velocity V turns with z x V / r: x and y are (-V_y, V_x) / r.
     kinematics = Kinematics(p.rig)
-    nu = kinematics.driving @ (np.array([-ball_velocity[1], ball_velocity[0]]) / p.radius)
+    nu = kinematics.driving @ (np.array([-(vy + w * ahead), vx]) / p.radius)
     statics = Statics(p, dribbler.mu, dribbler.mu_ground, ball_acceleration)
     rollers, ground = best_shares(statics)
     return Hold(
@@ -195,11 +196,10 @@ def _press_bounds(dribbler: Dribbler, acceleration: Array) -> tuple[float, float
             return LARGEST_SHARE
         return min(max(best_shares(statics)) - 1.0, LARGEST_SHARE)
 
-    low, high = (math.log(force) for force in PRESSES)
-    tried = np.linspace(low, high, TRIED).tolist()
-    best = min(tried, key=excess)
+    low, high = np.log(PRESS_RANGE).tolist()
+    best = min(np.linspace(low, high, TRIED).tolist(), key=excess)
     if excess(best) > 0.0:
         return math.nan, math.nan
-    low = scipy.optimize.brentq(excess, low, best) if excess(low) > 0.0 else -math.inf
-    high = scipy.optimize.brentq(excess, best, high) if excess(high) > 0.0 else math.inf
-    return math.exp(low), math.exp(high)
+    lower = scipy.optimize.brentq(excess, low, best) if excess(low) > 0.0 else -math.inf
+    upper = scipy.optimize.brentq(excess, best, high) if excess(high) > 0.0 else math.inf
+    return math.exp(lower), math.exp(upper)

@@ -21,7 +21,15 @@ from roller_sphere.cli.rig import PAIRS, PAPER, Condition, RigOptions, Rollers
 from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 from roller_sphere.model.rig import RigError
 
-EQUAL = 1e-12  # relative difference below which two speeds are equal (round-off): 4500 eps
+# Relative difference below which two speeds are equal (round-off): 4500 eps.
+EQUAL_TOLERANCE = 1e-12
+# How the figures of `Driving` and `Reach` are printed: unit, explanation, heading, format.
+ROLLER_SPEED = Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
+EVERYWHERE = Quantity("m/s", "with rollers that reach the limit, in every direction", form=".6f")
+BEST = Quantity("deg", "the best direction, and so is its opposite", "heading best", ".2f")
+BLOCKED = Quantity("deg", "headings that need more", "blocked", ".2f")
+REMAINING = Quantity("deg", "headings that can be reached, where not all can", "remaining", ".4f")
+# Options of the command.
 LIMIT = typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
 SPEED = typer.Option(min=0.0, help="Speed of the ball, for the blocked headings.")
 
@@ -54,22 +62,23 @@ def reach_command(
 
 @dataclass(frozen=True)
 class Driving:
-    """How a rig drives its ball, if it reaches every heading."""
+    """How a rig drives its ball, if it reaches every heading.
 
-    roller_speed_over_speed: Annotated[
-        Array, Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
-    ]
+    Args:
+        roller_speed_over_speed, slip_over_speed: largest |nu_i| and |zeta_i|, over the ball's speed
+            (n,).
+        speed_everywhere, speed_best: largest speed of the ball along every heading, and along the
+            best one [m/s].
+        heading_best_deg: the best heading.
+        blocked_deg: intervals of the headings along which a roller would exceed its limit.
+    """
+
+    roller_speed_over_speed: Annotated[Array, ROLLER_SPEED]
     slip_over_speed: Annotated[Array, Quantity("1", "likewise the slip", form=".6f")]
-    speed_everywhere: Annotated[
-        float, Quantity("m/s", "with rollers that reach the limit, in every direction", form=".6f")
-    ]
+    speed_everywhere: Annotated[float, EVERYWHERE]
     speed_best: Annotated[float, Quantity("m/s", "likewise in the best direction", form=".6f")]
-    heading_best_deg: Annotated[
-        float, Quantity("deg", "the best direction, and so is its opposite", "heading best", ".2f")
-    ]
-    blocked_deg: Annotated[
-        list[tuple[float, float]], Quantity("deg", "headings that need more", "blocked", ".2f")
-    ]
+    heading_best_deg: Annotated[float, BEST]
+    blocked_deg: Annotated[list[tuple[float, float]], BLOCKED]
 
 
 @dataclass(frozen=True)
@@ -77,10 +86,7 @@ class Reach:
     """Where a rig can drive its ball: the headings that remain, or None if all do."""
 
     condition: Condition
-    remaining_deg: Annotated[
-        list[float] | None,
-        Quantity("deg", "headings that can be reached, where not all can", "remaining", ".4f"),
-    ] = None
+    remaining_deg: Annotated[list[float] | None, REMAINING] = None
     driving: Driving | None = field(default=None, metadata=IF_ANY | INLINE)
 
     @classmethod
@@ -89,12 +95,13 @@ class Reach:
         remaining = kinematics.remaining
         if remaining is not None:
             return cls(kinematics.condition, np.degrees(remaining).tolist())
-        best, largest = fastest_heading(kinematics), gains(kinematics)
+        best = fastest_heading(kinematics)
+        largest_gains = gains(kinematics)
         spans = np.degrees(blocked(kinematics, speed, limit)).reshape(-1, 2).tolist()
         driving = Driving(
-            roller_speed_over_speed=largest,
+            roller_speed_over_speed=largest_gains,
             slip_over_speed=slip_gains(kinematics),
-            speed_everywhere=limit / largest.max(),
+            speed_everywhere=limit / largest_gains.max(),
             speed_best=float(top_speed(kinematics, best, limit)),
             heading_best_deg=float(np.degrees(best)),
             blocked_deg=[(start, stop) for start, stop in spans],
@@ -142,7 +149,7 @@ def fastest_heading(kinematics: Kinematics) -> float:
     headings = np.mod(np.arctan2(zeros[:, 1], zeros[:, 0]), np.pi)
     headings[headings > np.pi - ANGLE] = 0.0
     speeds = top_speed(kinematics, headings, 1.0)
-    return float(headings[speeds >= speeds.max() * (1.0 - EQUAL)].min())
+    return float(headings[speeds >= speeds.max() * (1.0 - EQUAL_TOLERANCE)].min())
 
 
 def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[float, float]]:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#3366cc", "#12a594", "#8e7cc3", "#c9a227")  # of the rollers, in turn
-SLIP = "#ee7733"  # colour of distances between w and the lines, which are the slip
+SLIP_COLOUR = "#ee7733"  # colour of distances between w and the lines, which are the slip
 # Lengths over the ball's radius, chosen for legible figures.
-WIDTH, THICKNESS = 0.28, 0.16  # diameter and length of a drawn roller
-LONGEST = 1.5  # length of the longest drawn angular velocity
+ROLLER_DIAMETER, ROLLER_LENGTH = 0.28, 0.16  # diameter and length of a drawn roller
+LONGEST_VECTOR = 1.5  # length of the longest drawn angular velocity
 OVERHANG = 0.35  # by which a line extends beyond its last marked point
 ORIGIN = np.zeros(3)  # O, the ball's centre
 
@@ -77,7 +77,8 @@ def write_pair(
         folder, name, title: folder of the figure, its file name without suffix, and its title.
     """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
-    scale, omega = _drawing_scale(kinematics, motion.nu), motion.omega
+    omega = motion.omega  # w (3,) [rad/s]
+    scale = _drawing_scale(kinematics, motion.nu)
     # The point of each line nearest to the end of w, and its coordinate along the line.
     feet, along = _nearest_points(kinematics, motion.nu, omega)
     velocity = np.array([np.cos(heading), np.sin(heading), 0.0])
@@ -88,12 +89,12 @@ def write_pair(
             _draw_roller(axes, rig, i)
         for i in range(rig.count):
             _draw_roller_line(axes, kinematics, motion.nu, i, scale, along[i : i + 1])
-            line(axes, scale * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
+            line(axes, scale * np.array([feet[i], omega]), SLIP_COLOUR, "from lines to w", lw=2.2)
         line(axes, np.array([ORIGIN, scale * omega]), report.RED, "w", lw=2.6)
         arrow(axes, ORIGIN, 1.3 * rig.radius * velocity, report.INK, "heading of V")
         arrow(axes, ORIGIN, 1.2 * rig.radius * rig.pole, report.SOFT, "e")
         dots = {f"P{i + 1}": contact for i, contact in enumerate(rig.contacts)}
-        colours = [COLOURS[i % 4] for i in range(rig.count)]
+        colours = [COLOURS[i % len(COLOURS)] for i in range(rig.count)]
         _label(axes, {**dots, "w": scale * omega}, [*colours, report.RED])
     slip = np.linalg.norm(feet - omega, axis=1).max() * rig.radius
     caption = (
@@ -120,9 +121,10 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[re
     in_space, by_distances = folder / "figure_4a.svg", folder / "figure_4b.svg"
     with report.picture(in_space, report.SQUARE) as axes:
         for i in range(2):
+            # From 1.6 k0 before to 2.2 k0 after the shortest path, so that Q is beside the line.
             ends = shortest[i] + np.array([[-1.6], [2.2]]) * spacing * directions[i]
             line(axes, ends, COLOURS[i], f"line {i + 1}")
-            line(axes, np.array([feet[i], q]), SLIP, "d1 and d2", ls="--")
+            line(axes, np.array([feet[i], q]), SLIP_COLOUR, "d1 and d2", ls="--")
         line(axes, shortest, report.RED, "the shortest path, k0")
         dots = {"Q": q, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
         _label(axes, dots, [report.INK, COLOURS[0], COLOURS[1], report.RED])
@@ -217,9 +219,9 @@ def _nearest_points(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Ar
 
 
 def _drawing_scale(kinematics: Kinematics, nu: Array) -> float:
-    """Return the scale of angular velocities [m s]: the longest is drawn LONGEST radii long."""
+    """Return the scale of angular velocities [m s]: the longest is LONGEST_VECTOR radii long."""
     sizes = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
-    return float(LONGEST * kinematics.rig.radius / max(sizes))
+    return float(LONGEST_VECTOR * kinematics.rig.radius / max(sizes))
 
 
 def _draw_roller_line(
@@ -240,19 +242,19 @@ def _draw_roller_line(
     margin = OVERHANG * kinematics.rig.radius
     along = np.array([min(ends.min(), 0.0) - margin, ends.max() + margin])
     path = scale * points[i] + along[:, None] * directions[i]
-    line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
+    line(axes, path, COLOURS[i % len(COLOURS)], f"line {i + 1}", ls="--")
 
 
 def _draw_roller(axes: Axes, rig: Rig, i: int) -> None:
     """Draw roller i as a cylinder that touches the ball: two rims, and ribs between them."""
     r, axis, outward = rig.radius, rig.axes[i], rig.normals[i]
     t = np.radians(np.arange(0.0, 361.0, 10.0))[:, None]
-    middle = rig.contacts[i] + 0.5 * WIDTH * r * outward
-    rim = 0.5 * WIDTH * r * (np.cos(t) * outward + np.sin(t) * np.cross(axis, outward))
-    half = 0.5 * THICKNESS * r * axis
+    middle = rig.contacts[i] + 0.5 * ROLLER_DIAMETER * r * outward
+    rim = 0.5 * ROLLER_DIAMETER * r * (np.cos(t) * outward + np.sin(t) * np.cross(axis, outward))
+    half = 0.5 * ROLLER_LENGTH * r * axis
     ribs = [np.array([middle + rim[k] - half, middle + rim[k] + half]) for k in range(0, 36, 6)]
     for points in (middle + rim - half, middle + rim + half, *ribs):
-        line(axes, points, COLOURS[i % 4], f"roller {i + 1}", lw=1.1)
+        line(axes, points, COLOURS[i % len(COLOURS)], f"roller {i + 1}", lw=1.1)
 
 
 def _label(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:

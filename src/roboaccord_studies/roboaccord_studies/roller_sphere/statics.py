@@ -34,7 +34,7 @@ UP = np.array([0.0, 0.0, 1.0])  # unit vector z
 LARGEST = 100.0
 # N; smallest load on the ground, so that a lifting ball causes no division by 0; balls weigh
 # newtons.
-NO_LOAD = 1e-9
+MIN_LOAD = 1e-9
 
 
 def ball_acceleration(ahead: float, speed: float, turn_rate: float, gain: float = 0.0) -> Array:
@@ -92,13 +92,10 @@ class Statics:
         # Put F = sum - f_1 - f_2 into the equation of moments. It becomes a matrix (3, 4) times the
         # tangential components of f_1 and f_2; its solutions are the smallest one, plus any
         # multiple of the direction that the matrix maps to 0.
-        columns = [
-            r * np.cross(normals[i], t) + r * np.cross(UP, t)
-            for i in (0, 1)
-            for t in self._tangents[i]
-        ]
+        tangents = self._tangents
+        columns = r * np.cross(normals[:, None], tangents) + r * np.cross(UP, tangents)
         moment = p.ball_inertia / r * np.cross(UP, a) + r * np.cross(UP, self._sum)
-        matrix = np.column_stack(columns)
+        matrix = columns.reshape(4, 3).T
         self._smallest = np.linalg.lstsq(matrix, moment, rcond=None)[0]
         self._free_direction = np.linalg.svd(matrix)[2][-1]
 
@@ -107,7 +104,7 @@ class Statics:
         forces = (self._smallest + free_number * self._free_direction).reshape(2, 2)
         rollers = float((np.linalg.norm(forces, axis=1) / (self._mu * self.loads)).max())
         ground = self._sum - np.einsum("ij,ijd->d", forces, self._tangents) + self._weight
-        limit = self._mu_ground * max(ground[2], NO_LOAD)
+        limit = self._mu_ground * max(ground[2], MIN_LOAD)
         return rollers, float(np.hypot(*ground[:2]) / limit)
 
     def least(self, measure: Callable[[float], float]) -> float:

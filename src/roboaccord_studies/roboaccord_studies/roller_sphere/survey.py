@@ -2,7 +2,7 @@
 
 Figures 1, 2, 4 and 5 are those of the paper (roller_sphere/model/rig.py), drawn for the rig of the
 options (rig_figures.py); builder_maps.py shows how slip and speed depend on what a builder can
-choose. STEEPER may be changed.
+choose. DEFAULT_RIG may be changed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from roller_sphere.model.kinematics import Kinematics
 from roboaccord_studies.roller_sphere import rig_figures
 from roboaccord_studies.roller_sphere.builder_maps import write_builder_figures
 
-STEEPER = RigOptions(alpha=(20.0, -20.0))  # the default: a rig whose lines are well apart
-ROUNDING = 1e-12  # slip over the radius below which it is round-off: 4500 eps
-ANGLE = 1e-9  # rad; angle below which a heading is round-off: headings of a grid are degrees apart
+DEFAULT_RIG = RigOptions(alpha=(20.0, -20.0))  # the default: a rig whose lines are well apart
+SLIP_ROUND_OFF = 1e-12  # slip over the radius below which it is round-off: 4500 eps
+# rad; angle below which a heading is round-off: headings of a grid are degrees apart.
+HEADING_ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def survey_command(
     folder: Out = None,
     force: Force = False,
     points: Annotated[int, POINTS] = 69,
-    rig: RigOptions = STEEPER,
+    rig: RigOptions = DEFAULT_RIG,
     heading: Annotated[Degrees, typer.Option("--heading-deg", help="Heading of figure 2b.")] = 60.0,
     rollers: Rollers = None,
 ) -> Result:
@@ -106,7 +107,7 @@ def slipless_heading(kinematics: Kinematics) -> float:
     there is no slip along any heading, and 0 is returned.
     """
     row = (kinematics.slipping @ kinematics.driving)[0]  # of S_1 by (w_x, w_y)
-    if math.hypot(*row) < ROUNDING * kinematics.rig.radius:
+    if math.hypot(*row) < SLIP_ROUND_OFF * kinematics.rig.radius:
         return 0.0
     heading = math.atan2(-row[1], -row[0]) % math.pi  # (w_x, w_y) is along (row_y, -row_x)
-    return 0.0 if heading > math.pi - ANGLE else heading
+    return 0.0 if heading > math.pi - HEADING_ROUND_OFF else heading

@@ -5,8 +5,8 @@ friction and searches a gait for it (adaptive.py), and with the first gait kept 
 and cost of transport in the last seconds of both runs are compared. The ground is defined in the
 scenario and by the options.
 
-LAST may be changed, with the 4 s in docs/snake_optimise.md. The fields of `Adaptation` are keys of
-the JSON output, and stay.
+MEASURING_TIME may be changed, with the 4 s in docs/snake_optimise.md. The fields of `Adaptation`
+are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -28,20 +28,44 @@ from roboaccord_studies.snake.gait import run_shown, serpenoid_of, steady_figure
 from roboaccord_studies.snake.ideal import Figures
 
 GAIT = ("amplitude", "frequency", "waves")  # keys of the controller, the parameters of its gait
-# s: end of a run over which figures on the second ground are taken: as long as a measurement
-# (gait.MEASURE).
-LAST = 4.0
+# s: time at the end of a run over which figures on the second ground are taken: as long as a
+# measurement (gait.MEASURING_TIME).
+MEASURING_TIME = 4.0
 # Options of the command.
 MU_ALONG = typer.Option(help="Friction coefficient of the second ground, along the body.")
 MU_ACROSS = typer.Option(help="Friction coefficient of the second ground, across the body.")
-DURATION = typer.Option(min=8.0, help="Duration of the run.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adaptation:
+    """What the controller noticed of a change of ground, and the figures of both runs.
+
+    Args:
+        engine: that ran both.
+        mu_along, mu_across: friction coefficients of the second ground.
+        head_crosses, tail_crosses: when head and tail first reach it; None if never.
+        findings: events of the adaptation, in order.
+        adaptive, kept: figures at the end of the run with the adaptive controller, and of that with
+            the first gait kept.
+        versions: of the software.
+    """
+
+    engine: str
+    mu_along: float
+    mu_across: float
+    head_crosses: Annotated[float | None, Quantity("s", "comes to the second ground")]
+    tail_crosses: Annotated[float | None, Quantity("s")]
+    findings: Sequence[AdaptationEvent]
+    adaptive: Annotated[Figures, Quantity("", name=f"adaptive, last {MEASURING_TIME:g} s")]
+    kept: Annotated[Figures, Quantity("", name=f"gait kept, last {MEASURING_TIME:g} s")]
+    versions: Mapping[str, str]
 
 
 def adapt_command(
     mu_along: Annotated[Ratio, MU_ALONG] = 0.5,
     mu_across: Annotated[Ratio, MU_ACROSS] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[Seconds, DURATION] = 15.0,
+    duration: Annotated[Seconds, typer.Option(min=8.0, help="Duration of the run.")] = 15.0,
     changes: Changes = None,
 ) -> Result:
     """Cross a change of ground with the adaptive controller, and with the same gait kept.
@@ -69,7 +93,7 @@ def adapt_command(
         adaptive = run_shown(setup, engine, bar, "adaptive", controller)
         fixed = run_shown(fixed_setup, engine, bar, "kept")
     head_crosses, tail_crosses = crossing(setup, adaptive)
-    start = setup.scenario.duration - LAST
+    start = setup.scenario.duration - MEASURING_TIME
     adaptation = Adaptation(
         engine=engine,
         mu_along=mu_along,
@@ -77,26 +101,11 @@ def adapt_command(
         head_crosses=head_crosses,
         tail_crosses=tail_crosses,
         findings=controller.findings,
-        adaptive=steady_figures(setup, adaptive, start, LAST),
-        kept=steady_figures(fixed_setup, fixed, start, LAST),
+        adaptive=steady_figures(setup, adaptive, start, MEASURING_TIME),
+        kept=steady_figures(fixed_setup, fixed, start, MEASURING_TIME),
         versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
     return Result(adaptation, used=used_by(setup, "duration", "physics_step", "seed"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Adaptation:
-    """What the controller noticed of a change of ground, and the figures of both runs."""
-
-    engine: str
-    mu_along: float
-    mu_across: float
-    head_crosses: Annotated[float | None, Quantity("s", "comes to the second ground")]
-    tail_crosses: Annotated[float | None, Quantity("s")]
-    findings: Sequence[AdaptationEvent]
-    adaptive: Annotated[Figures, Quantity("", name=f"adaptive, last {LAST:g} s")]
-    kept: Annotated[Figures, Quantity("", name=f"gait kept, last {LAST:g} s")]
-    versions: Mapping[str, str]
 
 
 def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:

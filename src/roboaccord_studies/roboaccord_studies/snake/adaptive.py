@@ -43,10 +43,11 @@ FIT_PERIOD = 0.02
 SIGMAS = 3.0
 # Relative change in a window, below which the estimate has settled: friction itself varies by more,
 # and a gait changes little with it.
-SETTLED = 0.05
+SETTLED_CHANGE = 0.05
 # Integration steps of the search in a control tick: a tenth of a period (ideal.MIN_STEPS).
-CHUNK = 16
+CHUNK_STEPS = 16
 
+# Both coefficients as they are printed.
 BothMu = Annotated[list[float], Quantity("1", "along and across the body", "mu", ".3g")]
 
 
@@ -127,8 +128,8 @@ class AdaptiveController:
         )
         self._tracker = Tracker(self.setup, self.bandwidth)
         self._chain = PlanarSnake(p)
-        self._points = np.zeros((1, 2))
-        wave = self.amplitude, self.frequency, self.waves
+        self._points = np.zeros((1, 2))  # contact points of a link: its centre
+        wave = (self.amplitude, self.frequency, self.waves)
         limit = AMPLITUDE[1] * p.joint_limit
         self._serpenoid = VariableSerpenoid(
             p.joints, *wave, time_constant=self.time_constant, limit=limit
@@ -151,7 +152,8 @@ class AdaptiveController:
         self._serpenoid.reset()
         self._search: Generator[Gait, None, None] | None = None
         self._departed_since = np.inf  # time since which the estimate departs from the belief [s]
-        self._settled_since = np.inf  # time since which it has changed by less than SETTLED [s]
+        # Time since which it has changed by less than SETTLED_CHANGE [s].
+        self._settled_since = np.inf
         self._is_changing = False  # a change was noticed, and the estimate has not settled yet
         self._settled_mu = self._initial_mu.copy()  # the estimate at `_settled_since` (2,)
         self._tick = 0
@@ -188,8 +190,9 @@ class AdaptiveController:
         # After a change, wait until the estimate has settled, then search.
         if self._is_changing:
             self.believed = mu.copy()
-            if np.abs(np.log(mu / self._settled_mu)).max() > SETTLED:
-                self._settled_mu, self._settled_since = mu.copy(), time
+            if np.abs(np.log(mu / self._settled_mu)).max() > SETTLED_CHANGE:
+                self._settled_mu = mu.copy()
+                self._settled_since = time
             elif time - self._settled_since >= WINDOW:
                 self._is_changing = False
                 self._report(time, "measured")
@@ -208,17 +211,20 @@ class AdaptiveController:
         doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
         if lasted >= self.patience and (excess > doubt).any():
             self.believed = mu.copy()
-            self._settled_mu, self._settled_since = mu.copy(), time
-            self._departed_since, self._is_changing, self._search = np.inf, True, None
+            self._settled_mu = mu.copy()
+            self._settled_since = time
+            self._departed_since = np.inf
+            self._is_changing = True
+            self._search = None
             self._report(time, "noticed")
 
     def _begin_search(self) -> None:
         """Begin a search of a better gait for the believed friction."""
         model = IdealModel(self._chain.parameters, self._friction(), self._points)
-        self._search = compass_search(model, self._task, self.gait, CHUNK)
+        self._search = compass_search(model, self._task, self.gait, CHUNK_STEPS)
 
     def _continue_search(self, time: float) -> None:
-        """Do CHUNK integration steps of the search, and use the best gait so far."""
+        """Do CHUNK_STEPS integration steps of the search, and use the best gait so far."""
         assert self._search is not None
         try:
             self.gait = next(self._search)

@@ -33,14 +33,15 @@ FREQUENCY = 0.2  # Hz: lowest, in either direction of the wave; slower waves hav
 WAVES = (0.5, 3.0)
 # Relative effort that tracking may need beyond the ideal effort, by the errors of the loops.
 EFFORT_MARGIN = 0.05
-WEIGHT = 20.0  # of the penalties; by exceeding a limit twofold a gait gains at most about 3
-# About a tenth to a quarter of each range.
-STEPS = np.array([0.1, 0.8, 0.3])  # first steps of amplitude [rad], frequency [Hz] and waves
+PENALTY_WEIGHT = 20.0  # of the penalties; by exceeding a limit twofold a gait gains at most about 3
+# First steps of amplitude [rad], frequency [Hz] and waves: a tenth to a quarter of each range.
+STEPS = np.array([0.1, 0.8, 0.3])
 HALVINGS = 4  # of the steps, before the search ends: to a sixteenth, 6 mrad, 0.05 Hz and 0.02 waves
 # Relative change of the speed at which a candidate counts as steady: candidates that differ by less
 # are alike.
 TOLERANCE = 1e-2
-# The first two change amplitude and frequency in opposite ways, along the limit of the effort.
+# Directions of a step: signs of the changes of amplitude, frequency and waves. The first two change
+# amplitude and frequency in opposite ways, along the limit of the effort.
 DIRECTIONS = np.array(
     [[1, -1, 0], [-1, 1, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
 )
@@ -88,7 +89,7 @@ def bounds_of(parameters: SnakeParameters, task: Task) -> list[tuple[float, floa
 def score(figures: Figures, task: Task) -> float:
     """Return the number to be minimised: minus speed or cost of transport, plus penalties."""
     value = -figures.speed if task.objective == "speed" else min(figures.cost_of_transport, 1e3)
-    return value + WEIGHT * excess(figures, task)
+    return value + PENALTY_WEIGHT * excess(figures, task)
 
 
 def excess(figures: Figures, task: Task) -> float:
@@ -105,7 +106,7 @@ def overlap(model: IdealModel, gait: Gait) -> float:
     """Return a penalty for links that would overlap, which the ideal model does not notice."""
     p = model.parameters
     diagonal = math.hypot(p.link_length, p.link_width)
-    return WEIGHT * max(0.0, 1.0 - model.clearance(gait) / diagonal)
+    return PENALTY_WEIGHT * max(0.0, 1.0 - model.clearance(gait) / diagonal)
 
 
 def compass_search(
@@ -136,25 +137,26 @@ def compass_search(
                     continue
                 trial_score = yield from _value(model, task, trial, best, chunk)
                 if trial_score < best_score:
-                    best, best_score, improved = trial, trial_score, True
+                    best, best_score = trial, trial_score
+                    improved = True
         steps *= 0.5
     yield best
 
 
-def moved(gait: Gait, by: np.ndarray, model: IdealModel, task: Task) -> Gait:
+def moved(gait: Gait, change: np.ndarray, model: IdealModel, task: Task) -> Gait:
     """Return a gait with changed amplitude, absolute frequency and waves, within the bounds.
 
     Args:
         gait: before the change.
-        by: changes (3,) [rad, Hz, 1].
+        change: of amplitude, frequency and waves (3,) [rad, Hz, 1].
         model, task: define the bounds.
     """
     low, high = bounds_of(model.parameters, task)[0]
-    frequency = min(max(abs(gait.frequency) + float(by[1]), FREQUENCY), task.max_frequency)
+    frequency = min(max(abs(gait.frequency) + float(change[1]), FREQUENCY), task.max_frequency)
     return Gait(
-        amplitude=min(max(gait.amplitude + float(by[0]), low), high),
+        amplitude=min(max(gait.amplitude + float(change[0]), low), high),
         frequency=frequency if gait.frequency > 0 else -frequency,
-        waves=min(max(gait.waves + float(by[2]), WAVES[0]), WAVES[1]),
+        waves=min(max(gait.waves + float(change[2]), WAVES[0]), WAVES[1]),
     )
 
 

@@ -17,7 +17,8 @@ with the load N of a link. Steps of the method of Gauss and Newton fit mu = (mu_
 the intervals of a sliding window. The angular equation is divided by the body's radius of gyration,
 so that all residuals have the same unit.
 
-RANGE and SINGULAR may be tuned. The friction in `normal_equations` must stay that of the simulator.
+MU_RANGE and SINGULAR may be tuned. The friction in `normal_equations` must stay that of the
+simulator.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from snake.model.parameters import SnakeParameters
 
 # Smallest and largest friction coefficient of an estimate: grounds from ice to rubber and hooks
 # have 0.01 to 3.
-RANGE = (0.005, 5.0)
+MU_RANGE = (0.005, 5.0)
 MOMENTA = 3  # first entries of a sample: px, py and L; six entries for each link follow
 # Determinant over squared trace, below which the normal matrix is singular: a condition number of
 # 1e12, beyond which four digits are left.
@@ -81,7 +82,7 @@ class GroundEstimator:
         slip_speed: float,
     ) -> None:
         self._body = PlanarSnake(parameters).body
-        a, b, m, _ = self._body
+        a, b, m, _ = self._body  # distances from a link's centre to its ends [m], and its mass [kg]
         gyration = (a + b) * parameters.links / math.sqrt(12.0)
         self._law = FrictionLaw(m * parameters.gravity, slip_speed, gyration)
         self._group = max(1, round(interval / period))
@@ -125,7 +126,7 @@ class GroundEstimator:
         self.deviation = np.sqrt(np.diag(inverse) * squared / degrees_of_freedom)
         # At most a factor of 2 in a step: the law is not linear in mu, and mu must stay positive.
         self.mu = np.clip(self.mu + inverse @ right, 0.5 * self.mu, 2.0 * self.mu)
-        self.mu = np.clip(self.mu, *RANGE)
+        self.mu = np.clip(self.mu, *MU_RANGE)
 
 
 @kernel

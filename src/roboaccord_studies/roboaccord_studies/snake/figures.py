@@ -52,12 +52,18 @@ SHOWN_TIME = 11.0
 
 
 class Watch(Observer):
-    """Record the friction that an adaptive controller estimates: rows t [s], mu along, across."""
+    """Record the friction that an adaptive controller estimates.
+
+    Attributes:
+        rows: time [s], mu_along and mu_across of each state of the run.
+    """
 
     def __init__(self, controller: AdaptiveController) -> None:
-        self._controller, self.rows = controller, list[tuple[float, float, float]]()
+        self._controller = controller
+        self.rows = list[tuple[float, float, float]]()
 
     def on_state(self, state: RobotState) -> None:
+        """Record the estimate at a state."""
         along, across = self._controller.estimate
         self.rows.append((state.time, float(along), float(across)))
 
@@ -139,12 +145,12 @@ def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
     kept = serpenoid_of(spec["amplitude"], spec["frequency"], spec["waves"])
     _, stayed = _ran("change_of_ground", (f"duration={SHOWN_TIME!r}", kept, *changes))
     findings = {finding.kind: finding.time for finding in controller.findings}
-    time, *mu = np.array(watch.rows).T
+    time, mu_along, mu_across = np.array(watch.rows).T
     with picture(path, (7.5, 5.2), nrows=2, sharex=True) as (above, below):
         for run, words, colour in ((adaptive, "adaptive", BLUE), (stayed, "gait kept", RED)):
             above.plot(*_speed(setup, run), color=colour, label=words)
-        for values, words, colour in zip(mu, ("mu_along", "mu_across"), (GREEN, SOFT), strict=True):
-            below.plot(time, values, color=colour, label=words)
+        below.plot(time, mu_along, color=GREEN, label="mu_along")
+        below.plot(time, mu_across, color=SOFT, label="mu_across")
         for axes in (above, below):
             axes.legend(loc="upper right" if axes is above else "center right")
             for when in findings.values():
@@ -183,8 +189,10 @@ def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
 def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence[float]) -> None:
     """Draw the path of the centre of mass from above, and the body at some times [s]."""
     centre, _ = body_motion(setup, trajectory)
+    # Every twentieth sample is dense enough for a smooth line.
     axes.plot(*centre[trajectory.time <= times[-1]][::20].T, color=RED, lw=1.0)
-    heads, bodies = [], PlanarSnake(setup.parameters).link_centres(trajectory)
+    heads = []
+    bodies = PlanarSnake(setup.parameters).link_centres(trajectory)  # (k, N, 2) [m]
     times = [time for time in times if time <= trajectory.time[-1] + 1e-9]
     for time in times:
         body = bodies[int(np.abs(trajectory.time - time).argmin())]

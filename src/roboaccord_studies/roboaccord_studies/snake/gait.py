@@ -4,8 +4,8 @@ The cost of transport is the work over weight and distance. The gait runs in a f
 Speed and cost of transport are measured over whole cycles (one period of the gait) after the start.
 A gait counts as steady when the snake moves equally far in each cycle of the last half of the run.
 
-SETTLE, MEASURE and STEADY may be tuned. DEFAULT_GAIT stays, for every optimum is compared with it.
-The fields of `MeasuredGait` are keys of the JSON output, and stay.
+SETTLING_TIME, MEASURING_TIME and STEADY_TOLERANCE may be tuned. DEFAULT_GAIT stays, for every
+optimum is compared with it. The fields of `MeasuredGait` are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from roboaccord_studies.snake.ideal import Figures, Gait
 DEFAULT_GAIT = Gait(amplitude=0.4, frequency=1.0, waves=1.5)
 # s: start of a run, in which the amplitude rises and the speed settles: a wave at 1 Hz does it in
 # three periods.
-SETTLE = 3.0
-MEASURE = 4.0  # s: shortest measurement, which takes whole periods: four periods at 1 Hz
+SETTLING_TIME = 3.0
+MEASURING_TIME = 4.0  # s: shortest measurement, which takes whole periods: four periods at 1 Hz
 # Largest relative difference between the cycles of a steady gait; gaits that are compared differ by
 # more.
-STEADY = 0.01
+STEADY_TOLERANCE = 0.01
 # Options of this command and of `accord snake optimise`.
 JOINTS = typer.Option(help="Number of joints.")
 MU_ALONG = typer.Option(help="Friction coefficient along the body.")
@@ -49,6 +49,7 @@ MU_ACROSS = typer.Option(help="Friction coefficient across the body.")
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
     """Return the setup of a serpenoid on a ground, with the duration that a measurement takes."""
     friction = f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
+    # Rounded up to whole milliseconds.
     duration = f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}"
     controller = serpenoid_of(gait.amplitude, gait.frequency, gait.waves)
     changes = [f"parameters.joints={joints}", controller, friction, duration]
@@ -64,7 +65,7 @@ def serpenoid_of(amplitude: float, frequency: float, waves: float) -> str:
 def window(gait: Gait) -> tuple[float, float]:
     """Return how long to wait and how long to measure, both whole periods [s]."""
     period = 1.0 / abs(gait.frequency)
-    return math.ceil(SETTLE / period) * period, math.ceil(MEASURE / period) * period
+    return math.ceil(SETTLING_TIME / period) * period, math.ceil(MEASURING_TIME / period) * period
 
 
 def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
@@ -107,7 +108,8 @@ def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
 
 def last_cycles(travel: Array) -> Array:
     """Return the travel of the last half of all cycles, and of at least two if there are two."""
-    return travel[-max(2, (len(travel) + 1) // 2) :]
+    count = max(2, (len(travel) + 1) // 2)
+    return travel[-count:]
 
 
 def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float, float, Array]:
@@ -120,9 +122,11 @@ def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float,
     if not len(travel):
         of_run = metrics(setup, trajectory)
         return of_run["speed"], of_run["cost_of_transport"], travel
-    last = last_cycles(travel)
-    forward, ends = float(last.sum()), _ends_of_cycles(setup, trajectory.time)
-    start, end = trajectory.time[[ends[-1 - len(last)], ends[-1]]].tolist()
+    travel_of_last = last_cycles(travel)
+    forward = float(travel_of_last.sum())
+    ends = _ends_of_cycles(setup, trajectory.time)
+    first, last = ends[-1 - len(travel_of_last)], ends[-1]
+    start, end = float(trajectory.time[first]), float(trajectory.time[last])
     cost = _cost_of_transport(setup, trajectory.window(start, end), forward)
     return forward / (end - start), cost, travel
 
@@ -143,7 +147,7 @@ def is_steady(travel: Array) -> bool:
         travel: of each cycle (k,) [m], as `travel_of_cycles` gives it.
     """
     last = last_cycles(travel)
-    return len(last) > 1 and bool(np.ptp(last) <= STEADY * np.abs(last).max())
+    return len(last) > 1 and bool(np.ptp(last) <= STEADY_TOLERANCE * np.abs(last).max())
 
 
 class GaitName(StrEnum):
@@ -154,6 +158,7 @@ class GaitName(StrEnum):
     as_described = "as_described"
 
 
+# Amplitude, frequency and waves are accepted with the serpenoid alone.
 @by_option(
     "gait serpenoid", "amplitude frequency waves", "", "joints mu-along mu-across engine duration"
 )
@@ -232,7 +237,7 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
         return measured, ["not yet steady: the run has less than two whole cycles after its start"]
     cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"
     steady, bound = ("steady", "at most") if measured.steady else ("not yet steady", "more than")
-    return measured, [f"{steady}: {cycles}, differ by {bound} {100 * STEADY:g} %"]
+    return measured, [f"{steady}: {cycles}, differ by {bound} {100 * STEADY_TOLERANCE:g} %"]
 
 
 def run_shown(

@@ -41,7 +41,10 @@ MAX_PERIODS = 40
 # m/s: for slower gaits, changes of the speed are compared with this speed: 1 cm in a second is no
 # gait.
 SLOW = 0.01
+# Number of phases of the wave at which the distances of links are compared: every 22.5 degrees.
+CLEARANCE_PHASES = 16
 STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is stable up to 2.78
+STAGES = (0.0, 0.5, 0.5, 1.0)  # times of the stages of Runge-Kutta 4, in steps
 # Indices of the sums over a motion: integral of the mean heading [rad s], work sum |tau qd| [J],
 # and largest effort so far [N m].
 HEADING, WORK, PEAK = 0, 1, 2
@@ -108,8 +111,7 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
     slope, stage, end = np.empty(6), base.copy(), base.copy()
     for step in range(steps):
         for k in range(4):
-            offset = 0.0 if k == 0 else (h if k == 3 else 0.5 * h)
-            stage_time = time + step * h + offset
+            stage_time = time + step * h + STAGES[k] * h
             base_slope(body, stage, stage_time, wave, friction, points, q, qd, qdd, tau, slope)
             if k == 0:
                 sums[HEADING] += h * base[2]
@@ -199,7 +201,8 @@ class IdealModel:
 
     def evaluate(self, gait: Gait, tolerance: float = 1e-4) -> Figures:
         """Return the figures of a gait, computed at once; `tolerance` as in `evaluating`."""
-        *_, figures = self.evaluating(gait, 1_000_000, tolerance)
+        # One portion of more steps than a gait takes.
+        figures = list(self.evaluating(gait, 1_000_000, tolerance))[-1]
         assert figures
         return figures
 
@@ -237,7 +240,9 @@ class IdealModel:
 
     def clearance(self, gait: Gait) -> float:
         """Return the smallest distance of the centres of links that are not neighbours [m]."""
-        return float(clearance(self._body, self._wave(gait), 16, self.parameters.joints))
+        return float(
+            clearance(self._body, self._wave(gait), CLEARANCE_PHASES, self.parameters.joints)
+        )
 
     def _steps(self, period: float) -> int:
         """Return the number of steps in a period: at most MAX_STEP long, and stable."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -33,10 +33,14 @@ POLISH = 120  # largest number of evaluations by the simplex; 40 for each unknow
 # Relative change of the speed at which a gait of the search is steady; a tenth of
 # compass.TOLERANCE, for the optimum is compared in three digits.
 SEARCH_TOLERANCE = 1e-3
+MAX_EXCESS = 0.01  # largest `compass.excess` of an optimum, as penalties let it exceed limits a bit
+SIMPLEX_STEP = 0.03  # size of the first simplex, as a part of the box: any small part would do
+# Distance of a parameter from its bound, as a part of its range, below which it is named as at the
+# bound.
+NEAR_BOUND = 0.01
 
 
-@dataclass(frozen=True, kw_only=True)
-class Optimum:
+class Optimum(NamedTuple):
     """The result of an optimisation.
 
     Args:
@@ -49,7 +53,7 @@ class Optimum:
     gait: Gait
     figures: Figures
     evaluations: int
-    bounds: dict[str, float] = field(default_factory=dict)
+    bounds: dict[str, float]
 
 
 def optimise(
@@ -72,6 +76,7 @@ def optimise(
     count = 0
 
     def objective(x: Array) -> float:
+        """Return the score of a point of the search (3,), and count it."""
         nonlocal count
         count += 1
         if on_evaluation:
@@ -96,7 +101,7 @@ def optimise(
     polished = minimize(objective, optimum.x, method="Nelder-Mead", bounds=box, options=options)
     gait = rounded(gait_of(polished.x if polished.fun < optimum.fun else optimum.x))
     figures = model.evaluate(gait)
-    if compass.excess(figures, task) > 0.01 or compass.overlap(model, gait) > 0:
+    if compass.excess(figures, task) > MAX_EXCESS or compass.overlap(model, gait) > 0:
         raise AccordError(f"no gait keeps to {task.max_effort:g} N m and {task.min_speed:g} m/s")
     bounds = at_bounds(gait, model, task)
     return Optimum(gait=gait, figures=figures, evaluations=count, bounds=bounds)
@@ -120,17 +125,17 @@ def rounded(gait: Gait) -> Gait:
 def simplex(x: Array, box: list[tuple[float, float]]) -> Array:
     """Return the first simplex for Nelder and Mead (n + 1, n): x, and a step along each axis.
 
-    A step is 3 % of the box, inwards.
+    A step is SIMPLEX_STEP of the box, inwards.
     """
     points = np.tile(x, (len(x) + 1, 1))
     for i, (low, high) in enumerate(box):
-        step = 0.03 * (high - low)
+        step = SIMPLEX_STEP * (high - low)
         points[i + 1, i] += step if x[i] + step < high else -step
     return points
 
 
 def at_bounds(gait: Gait, model: IdealModel, task: compass.Task) -> dict[str, float]:
-    """Return the parameters that are within 1 % of the box of a bound, with the bound, by name."""
+    """Return the parameters that are at a bound (NEAR_BOUND), with the bound, by name."""
     limits = {
         "amplitude": (gait.amplitude, compass.bounds_of(model.parameters, task)[0]),
         "frequency": (abs(gait.frequency), (compass.FREQUENCY, task.max_frequency)),
@@ -139,6 +144,6 @@ def at_bounds(gait: Gait, model: IdealModel, task: compass.Task) -> dict[str, fl
     bounds = {}
     for name, (value, (low, high)) in limits.items():
         for bound in (low, high):
-            if abs(value - bound) < 0.01 * (high - low):
+            if abs(value - bound) < NEAR_BOUND * (high - low):
                 bounds[name] = bound
     return bounds

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from roboaccord_studies.sweep.study import Study
 
 # Options of the command.
-SEEDS = typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")
 ENGINES = typer.Option(
     metavar="LIST", help="Engines, separated by commas.", autocompletion=cli.complete_engines
 )
@@ -35,7 +34,7 @@ FIGURE = typer.Option(metavar="NAME", help="Figure to summarise, as `accord run`
 def sweep_command(
     robot: options.RobotName,
     scenario: options.ScenarioName,
-    seeds: Annotated[int, SEEDS] = 20,
+    seeds: Annotated[int, typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")] = 20,
     engines: Annotated[str, ENGINES] = "reference",
     physics_steps: Annotated[str, Quantity("s"), PHYSICS_STEPS] = "",
     figure: Annotated[str, FIGURE] = "speed",
@@ -98,9 +97,9 @@ def parse_steps(text: str) -> list[float]:
     return steps
 
 
-# Headings of the table's columns, those of the statistics apart.
-MEASURES = ("mean", "standard\ndeviation", "95 % interval")
-HEADINGS = ("engine", "step\n[ms]", "runs", *MEASURES, "above\n0", "no\nvalue")
+STATISTICS = ("mean", "standard\ndeviation", "95 % interval")
+# Headings of the table's columns.
+HEADINGS = ("engine", "step\n[ms]", "runs", *STATISTICS, "above\n0", "no\nvalue")
 
 
 def tables_of(study: Study) -> list[RenderableType]:

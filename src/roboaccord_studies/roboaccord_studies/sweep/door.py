@@ -22,7 +22,7 @@ from roboaccord_studies.sweep.page import render_sweep
 from roboaccord_studies.sweep.study import Study
 
 
-@Modes(lambda given: [subject_mode(given["robot"])], ROBOTS).guard
+@Modes(lambda given: [subject_mode(given["robot"])], ROBOTS).check_arguments
 def sweep(
     robot: Subject,
     scenario: str | Path | None = None,

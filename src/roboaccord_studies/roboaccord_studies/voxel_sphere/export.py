@@ -25,7 +25,7 @@ from roboaccord.cli import Result, counted, is_own, results
 from roboaccord.gazebo import MATERIAL
 from voxel_sphere.cli.options import DEFAULT_NAMES, Folder, Replace, VolumeNames
 from voxel_sphere.terrain import mesh as meshes
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh
+from voxel_sphere.terrain.mesh import SMOOTH_SD, Mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
@@ -53,7 +53,7 @@ def mesh_command(
     folder: Folder,
     file: Annotated[Path, MESH_FILE],
     names: VolumeNames = DEFAULT_NAMES,
-    smooth: Smooth = SMOOTH,
+    smooth: Smooth = SMOOTH_SD,
     triangles: Decimate = None,
     heights: Annotated[Path | None, HEIGHTS] = None,
 ) -> Result:
@@ -89,7 +89,7 @@ def world_command(
     friction: Annotated[contract.Ratio, FRICTION] = 100.0,
     detector: Annotated[str, DETECTOR] = "ode",
     force: Replace = False,
-    smooth: Smooth = SMOOTH,
+    smooth: Smooth = SMOOTH_SD,
     triangles: Decimate = None,
 ) -> Result:
     """Write a terrain as a model and a world for Gazebo.

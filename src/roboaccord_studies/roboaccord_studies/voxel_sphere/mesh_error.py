@@ -3,9 +3,9 @@
 Points are spread evenly over the triangles of the mesh, and their distances are averaged by area.
 Lengths are in voxels from the grid's corner.
 
-The values of `against` are in the JSON output and stay. FINE, BORDER and STEP may be tuned, but all
-errors in docs/voxel_terrain.md were measured with these values. test_voxel_export tests the
-distance of a plane.
+The values of `against` are in the JSON output and stay. LONGEST_EDGE, BORDER_WIDTH and
+GRADIENT_STEP may be tuned, but all errors in docs/voxel_terrain.md were measured with these values.
+test_voxel_export tests the distance of a plane.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from voxel_sphere.terrain.recipes import sheet_of, surface_of
 from voxel_sphere.terrain.surfaces import Distance, Surface
 from voxel_sphere.terrain.workspace import Terrain, Workspace
 
-BORDER = 1.0  # voxels; points this near to the grid's faces, where the mesh is cut, do not count
-FINE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
+# Voxels; points this near to the grid's faces, where the mesh is cut, do not count.
+BORDER_WIDTH = 1.0
+LONGEST_EDGE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
 # Voxels; step of the central differences of heights, whose error is of second order: 1e-6, and
 # round-off of 100 voxels 1e-14 / 1e-3.
-STEP = 1e-3
+GRADIENT_STEP = 1e-3
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ def deviation(mesh: Mesh, terrain: Terrain, exact: Distance | None) -> Deviation
             smoothed, are half filled. The steps of binary slices then count as error.
         exact: signed distance to the closed form of the terrain; None if that is unknown.
     """
-    points, areas = map(np.concatenate, zip(*points_on_mesh(mesh), strict=True))
-    inner = ((points > BORDER) & (points < terrain.n - BORDER)).all(axis=1)
+    pieces = list(points_on_mesh(mesh))
+    points = np.concatenate([points for points, _ in pieces])
+    areas = np.concatenate([areas for _, areas in pieces])
+    inner = ((points > BORDER_WIDTH) & (points < terrain.n - BORDER_WIDTH)).all(axis=1)
     points, areas = points[inner], areas[inner]
     if not len(points):
         return Deviation(0.0, 0.0, "nothing")
@@ -74,7 +77,7 @@ def points_on_mesh(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.linalg.norm(cross, axis=1) / 2
-    orders = np.maximum(np.ceil(sides.max(axis=1) / FINE), 1).astype(int)
+    orders = np.maximum(np.ceil(sides.max(axis=1) / LONGEST_EDGE), 1).astype(int)
     for order in np.unique(orders):
         is_of_order, weights = orders == order, middles(int(order))
         points = np.einsum("pc,kcd->kpd", weights, corners[is_of_order]).reshape(-1, 3)
@@ -83,6 +86,7 @@ def points_on_mesh(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
 
 def middles(order: int) -> Array:
     """Return barycentric coordinates of the middles of order^2 equal parts of a triangle."""
+    # Parts are counted along two sides; half of them point as the triangle does, half backwards.
     i, j = (axis.ravel() for axis in np.indices((order, order)))
     up, down = i + j < order, i + j < order - 1
     first = np.concatenate([i[up] + 1 / 3, i[down] + 2 / 3]) / order
@@ -108,15 +112,16 @@ def exact_distance(workspace: Workspace, names: Sequence[str]) -> Distance | Non
     Raises:
         AccordError: if a recipe makes no volume.
     """
-    of_volumes = [_volume_distance(workspace, name) for name in names]
-    known = [of_volume for of_volume in of_volumes if of_volume is not None]
-    if not known or len(known) < len(of_volumes):
+    distances = [_volume_distance(workspace, name) for name in names]
+    known_distances = [distance for distance in distances if distance is not None]
+    if not known_distances or len(known_distances) < len(distances):
         return None
 
-    def distance(x: Array, y: Array, z: Array) -> Array:
-        return np.asarray(np.minimum.reduce([of_volume(x, y, z) for of_volume in known]))
+    def nearest(x: Array, y: Array, z: Array) -> Array:
+        """Return the smallest of the distances at points (m,)."""
+        return np.asarray(np.minimum.reduce([distance(x, y, z) for distance in known_distances]))
 
-    return distance
+    return nearest
 
 
 def _volume_distance(workspace: Workspace, name: str) -> Distance | None:
@@ -140,9 +145,10 @@ def ground_of(surface: Surface) -> Distance:
     height = surface.height
 
     def distance(x: Array, y: Array, z: Array) -> Array:
-        along_x = height(x + STEP, y) - height(x - STEP, y)
-        along_y = height(x, y + STEP) - height(x, y - STEP)
-        slope = np.hypot(along_x, along_y) / (2 * STEP)
+        """Return the distance above the graph at points (m,), of the first order."""
+        along_x = height(x + GRADIENT_STEP, y) - height(x - GRADIENT_STEP, y)
+        along_y = height(x, y + GRADIENT_STEP) - height(x, y - GRADIENT_STEP)
+        slope = np.hypot(along_x, along_y) / (2 * GRADIENT_STEP)
         return np.asarray((z - height(x, y)) / np.hypot(1.0, slope))
 
     return surface.ground or distance

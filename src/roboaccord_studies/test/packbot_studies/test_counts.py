@@ -14,11 +14,11 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.noise import QUIET, SETTLED, Noise
+from roboaccord_studies.packbot.detection.noise import NOISE_FLOOR, SETTLING_TIME, Noise
 
 PERIOD = 0.01
 SLOWEST = 0.5  # rad/s: the shoulder
-QUIETEST = np.array(QUIET)
+QUIETEST = np.array(NOISE_FLOOR)
 
 
 def counted(angles: Array, counts: int) -> tuple[Array, Array]:
@@ -54,7 +54,7 @@ def test_rates_of_counts_are_off_by_the_count_over_root_6_periods(counts: int) -
 
 
 def test_rates_that_are_measured_leave_the_noise_as_it_was_to_the_bit() -> None:
-    """The noise without that: second differences alone, not below QUIET."""
+    """The noise without that: second differences alone, not below NOISE_FLOOR."""
     angles = moving(1.0)
     q, _ = counted(angles, 4096)
     qd = np.gradient(angles, PERIOD, axis=0)
@@ -94,7 +94,7 @@ def test_the_count_is_found_of_moves_that_are_all_larger(counts: int) -> None:
 def test_too_few_counts_are_refused_with_how_many_are_needed(counts: int) -> None:
     """Where the deviation of the rates is the limit of the slowest joint."""
     least = int(np.ceil(2.0 * np.pi / (6.0**0.5 * PERIOD * SLOWEST)))
-    q, qd = counted(moving(SETTLED + 0.5), counts)
+    q, qd = counted(moving(SETTLING_TIME + 0.5), counts)
     if counts >= least:
         noises(Noise((1e-3, 1e-2), SLOWEST), q, qd)
         return

@@ -25,8 +25,9 @@ from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.probing import Prober
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty, effort_basis
-from roboaccord_studies.packbot.identification.base_parameters import LINKS
-from roboaccord_studies.packbot.identification.unknowns import drawn_setup, vector
+from roboaccord_studies.packbot.identification.base_parameters import LINK_NAMES
+from roboaccord_studies.packbot.identification.drawn_arm import drawn_setup
+from roboaccord_studies.packbot.identification.unknowns import vector
 
 NOISE = np.array([1e-3, 1e-2])  # rad, rad/s
 EFFORT_HELD = np.array([2.0, 30.0, 12.0, 5.0, 0.3, 0.1, 0.1])  # N m
@@ -70,7 +71,7 @@ def predicted(setup, x, period, end, unknowns=None, payload=0.0, loose=(), most=
     if unknowns is not None:
         state[7:] = unknowns(balance)
     spread = np.zeros((len(state), len(state)))
-    balance.start_at(x[:7])
+    balance.angles = x[:7]
     is_loose = np.isin(np.arange(7), loose)
     tick = balance.tick(end, Belief(state, spread, is_loose), EFFORT_HELD, period, 0.0)
     motor = np.where(is_loose, 0.0, tick.motor)
@@ -145,7 +146,7 @@ def test_a_drawn_arm_weighs_what_is_drawn(setup):
     draw = draw_arm(np.random.default_rng(3), Uncertainty(), setup.effort_limits)
     drawn, nominal = drawn_setup(draw, setup.scenario), Arm.of(setup).masses()
     masses = Arm.of(drawn).masses()
-    more = dict(zip((f"{link}_link" for link in LINKS), draw.of("mass").tolist(), strict=True))
+    more = dict(zip((f"{link}_link" for link in LINK_NAMES), draw.of("mass").tolist(), strict=True))
     more["gripper_link"] += draw.of("payload")[0]
     for link, mass in nominal.items():
         assert masses[link] == pytest.approx(mass + more[link], abs=1e-12)
@@ -290,7 +291,7 @@ def test_an_arm_of_the_study_repeats_itself():
 def test_commands_arrive_late_and_as_the_drives_give_them(setup):
     """After its ticks of latency the arm has the gain's part of an effort."""
     draw = draw_arm(np.random.default_rng(5), Uncertainty().scaled(0.0), setup.effort_limits)
-    draw = replace(draw, x=draw.x + vector({"latency": 2, "gain": 0.02}), noise=(0.0, 0.0))
+    draw = draw._replace(x=draw.x + vector({"latency": 2, "gain": 0.02}), noise=(0.0, 0.0))
     plant, q = Plant(draw, REFERENCE), setup.initial.q
     seen = plant.reset(q, 0)
     efforts = 1.01 * Arm.of(setup).bias(q, np.zeros(7))
@@ -369,7 +370,7 @@ def test_a_joint_is_at_the_limit_that_it_is_at():
 
 
 EXACT_ARM = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), np.ones(7))
-MASSES = np.array([2.15, 2.0, 1.9, 1.2, 0.3, 0.8, 0.79])  # kg, of `LINKS`
+MASSES = np.array([2.15, 2.0, 1.9, 1.2, 0.3, 0.8, 0.79])  # kg, of `LINK_NAMES`
 
 
 def controlled(setup, name, **more):
@@ -398,7 +399,7 @@ def test_an_arm_that_is_not_its_model_is_not_taken_for_a_broken_one(setup, error
     The hand ends within 2 mm of where plain `reach` ends.
     """
     noise = EXACT_ARM.noise if error else (1e-2, 1e-1)
-    draw = replace(EXACT_ARM, x=vector(error), noise=noise)
+    draw = EXACT_ARM._replace(x=vector(error), noise=noise)
     plant, ends = Plant(draw, "mujoco"), []
     for name in ("recover", "reach"):
         more = {"diagnosis": "detected"} if name == "recover" else {}
@@ -434,7 +435,7 @@ def test_the_noise_of_accelerations_is_not_taken_for_knowledge(setup):
 
 @pytest.mark.slow
 def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
-    plant = Plant(replace(EXACT_ARM, noise=(1e-2, 1e-1)), "mujoco")
+    plant = Plant(EXACT_ARM._replace(noise=(1e-2, 1e-1)), "mujoco")
     controller = controlled(setup, "recover", diagnosis="detected")
     seen = plant.reset(setup.initial.q, 1)
     for k in range(300):

@@ -67,7 +67,7 @@ def test_a_brake_is_told_from_dry_friction_by_the_effort_that_it_withstands(effo
         case.add(period * (tick + 1), seen, before, after)
         judged = case.judge()
     assert judged == expected
-    assert case.sizes[1] == pytest.approx(1.2 if expected else 0.0)
+    assert case.size == pytest.approx(1.2 if expected else 0.0)
 
 
 @pytest.mark.slow

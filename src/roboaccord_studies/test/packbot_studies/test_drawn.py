@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -34,7 +33,7 @@ def test_zeros_and_lengths_part_the_tips_from_where_they_are_measured():
     draw = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), limits)
     turned, up = 0.004 * np.eye(7)[0], np.array([0.0, 0.0, 0.003])
     off = vector({"zero": turned, "length": [*up, *np.zeros(18)]})
-    arm = Instrumented(Plant(replace(draw, x=off), "mujoco"), 1)
+    arm = Instrumented(Plant(draw._replace(x=off), "mujoco"), 1)
     q = setup.initial.q
     exact = Kinematics(setup).tip(q)
     true, measured = tips(setup, q, arm)
@@ -66,7 +65,7 @@ def test_what_a_payload_that_is_not_known_pulls_down_is_integrated():
     draw = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), setup.effort_limits)
     off = []
     for uncertainty in (None, {}):
-        plant = Plant(replace(draw, x=vector({"payload": [0.2, 0.0, 0.0]})), "mujoco")
+        plant = Plant(draw._replace(x=vector({"payload": [0.2, 0.0, 0.0]})), "mujoco")
         controller = ReachController(setup, TARGET, uncertainty=uncertainty)
         controller.reset(0)
         end = controller.motion.duration + 6.0

@@ -21,10 +21,11 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters, random_states
+from roboaccord_studies.packbot.identification.drawn_arm import drawn_setup
 from roboaccord_studies.packbot.identification.exciting import Regressor, exciting
 from roboaccord_studies.packbot.identification.known import KnownArm
 from roboaccord_studies.packbot.identification.report import Quantities, identify
-from roboaccord_studies.packbot.identification.unknowns import BLOCKS, Prior, drawn_setup
+from roboaccord_studies.packbot.identification.unknowns import BLOCKS, Prior
 from roboaccord_studies.packbot.recorded import Motion
 
 COULOMB_RATE = 0.01  # rad/s, of config/parameters.yaml

@@ -27,11 +27,8 @@ from packbot.planning.rrt import SearchTree
 from packbot.planning.sight import Sight
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import parse_fault
-from roboaccord_studies.packbot.recovery.equilibria import (
-    Equilibria,
-    draw_equilibria,
-    find_equilibria,
-)
+from roboaccord_studies.packbot.recovery.equilibria import find_equilibria
+from roboaccord_studies.packbot.recovery.pictures import draw_equilibria
 from slow_cases import late
 
 pytestmark = pytest.mark.thorough
@@ -95,8 +92,8 @@ def test_equilibria_are_drawn_where_their_tips_are(tmp_path, monkeypatch):
     tree, stretched = SearchTree(start), start.copy()
     stretched[:4] = [0.0, 0.5, 0.4, -0.9]
     tree.add(stretched, 0)
-    found = Equilibria([start], [stretched], [], 1, tree)
-    draw_equilibria(FailedArm(setup, setup.faults), found, tmp_path / "rests.svg")
+    poses = {"stable": [start], "unstable": [stretched], "propped": []}
+    draw_equilibria(FailedArm(setup, setup.faults), poses, tree, tmp_path / "rests.svg")
     figure = shown["rests"]
     (axes,), p = figure.axes, setup.parameters
     places = []

@@ -100,7 +100,7 @@ def test_links_nearer_than_their_diagonal_are_penalised():
 
     assert search.overlap(model, nearing(1.001)) == 0.0
     assert search.overlap(model, nearing(0.999)) > 0.0
-    assert search.overlap(model, nearing(0.9)) == pytest.approx(0.1 * search.WEIGHT)
+    assert search.overlap(model, nearing(0.9)) == pytest.approx(0.1 * search.PENALTY_WEIGHT)
 
 
 def test_efforts_keep_five_percent_below_the_limit():
@@ -119,4 +119,5 @@ def test_efforts_keep_five_percent_below_the_limit():
     assert search.score(beyond, fast) > search.score(within, fast) + 1.0
     slow = Figures(speed=-1.0, peak_effort=2.0, cost_of_transport=math.inf)
     assert search.excess(slow, fast) == 0.0
-    assert (search.score(slow, fast), search.score(slow, task)) == (1.0, 1e3 + 1.3 * search.WEIGHT)
+    worst = 1e3 + 1.3 * search.PENALTY_WEIGHT
+    assert (search.score(slow, fast), search.score(slow, task)) == (1.0, worst)

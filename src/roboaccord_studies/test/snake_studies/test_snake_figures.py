@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from roboaccord import Setup, Trajectory, load_scenario
-from roboaccord_studies.snake.adaptive import SETTLED
+from roboaccord_studies.snake.adaptive import SETTLED_CHANGE
 from roboaccord_studies.snake.figures import (
     EFFORT,
     write_change_of_ground,
@@ -66,4 +66,5 @@ def test_runs_are_drawn_with_their_words_apart(tmp_path, monkeypatch):
     assert "mean over 0.5 s" in above.get_ylabel()
     along, across = (line.get_ydata() for line in below.lines)
     # Within what the controller takes for no change.
-    assert along == pytest.approx(0.1, rel=SETTLED) and across == pytest.approx(1.0, rel=SETTLED)
+    assert along == pytest.approx(0.1, rel=SETTLED_CHANGE)
+    assert across == pytest.approx(1.0, rel=SETTLED_CHANGE)

@@ -4,11 +4,8 @@
 robot. `write_above` and `write_below` write lines on a pale band at the upper or lower edge. All
 distances are multiples of the height of letters, which grows with the picture.
 
-Colours, sizes and the order of places in BESIDE may be changed; test_annotations reads the texts of
-pictures.
+Colours, sizes and the order of PLACES may be changed; test_annotations reads the texts of pictures.
 """
-
-from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
@@ -53,16 +50,16 @@ WARNING, GREEN = (190, 20, 20), (0, 120, 60)
 # Dark and lighter grey, for what matters more and less, with contrasts of 10 and 3.7 (large text:
 # 3).
 INK, MUTED = (45, 52, 62), (110, 120, 132)
-# Contrast that remains of the picture behind lines: letters stay legible, and the picture can be
-# guessed.
-PALE = 0.2
+# Fraction of the picture's contrast to the ground that remains behind lines: letters stay legible,
+# and the picture can be guessed.
+BAND_CONTRAST = 0.2
 # Fraction of a text's area: covering the robot by less, a letter or two, does not make a text move
 # to another place.
-LITTLE = 0.15
+SMALL_COVER = 0.15
 # Places of a text beside its point, the preferred ones first: 1 right or -1 left of the point, and
 # how far below it in heights of letters. 2.5 heights are the next line beyond a text that is beside
 # the point already.
-BESIDE = ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5), (-1, -2.5))
+PLACES = ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5), (-1, -2.5))
 
 
 def rgb(colour: Array) -> Ink:
@@ -99,13 +96,13 @@ def point_out(
     pen = ImageDraw.Draw(sheet)
     margin = 0.7 * size
     # A text must not cover any point, nor a text before it.
-    occupied = [(x - margin, y - margin, x + margin, y + margin) for (x, y), *_ in marks]
+    occupied = [(x - margin, y - margin, x + margin, y + margin) for (x, y), _, _, _ in marks]
     for (x, y), text, ink, ring in marks:
-        if ring:
+        if ring:  # and a dot in its middle
             for radius in (0.15 * size, 0.5 * size):
                 pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=ink, width=2)
         length = pen.textlength(text, font=font(size))
-        boxes = [_text_box(x, y, side, down, size, length) for side, down in BESIDE]
+        boxes = [_text_box(x, y, side, down, size, length) for side, down in PLACES]
         box = min(boxes, key=lambda box: _cost(box, occupied, robot, picture, length * size))
         occupied.append(box)
         pen.text((box[0] + 2, box[1] + 2), text, fill=ink, font=font(size), **HALO)
@@ -122,6 +119,7 @@ def _text_box(x: float, y: float, side: int, down: float, size: int, length: flo
         size: height of letters [pixels].
         length: width of the text [pixels].
     """
+    # With a margin of 2 pixels, the width of HALO.
     x_text = x + side * size if side > 0 else x - size - length
     top = y + down * size - 0.5 * size
     return x_text - 2, top - 2, x_text + length + 2, top + size + 2
@@ -133,7 +131,7 @@ def _cost(
     """Return the sort key of a box for a text: smaller is better.
 
     A box that is free and inside the picture comes before all others; among these, the one that
-    covers less of the robot, in steps of LITTLE of the text's area.
+    covers less of the robot, in steps of SMALL_COVER of the text's area.
 
     Args:
         box: of the text.
@@ -147,7 +145,7 @@ def _cost(
     left, top, right, bottom = np.maximum(np.array(box), 0).astype(int)
     share = 0.0 if robot is None else robot[top:bottom, left:right].sum() / area
     is_taken = not is_inside or any(_overlap(box, other) for other in others)
-    return is_taken, int(share / LITTLE)
+    return is_taken, int(share / SMALL_COVER)
 
 
 def _overlap(a: Box, b: Box) -> bool:
@@ -159,8 +157,9 @@ def write_above(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
     """Write lines at the upper edge of a picture, each in its colour, and wrapped."""
     size = letters(picture.shape[1])
     columns = 2 * picture.shape[1] // size - 8  # letters are half as wide as high
-    # Lines wrapped at the width of the picture.
-    rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, columns)]
+    rows = list[tuple[str, Ink]]()  # lines wrapped at the width of the picture
+    for line, ink in lines:
+        rows += [(row, ink) for row in textwrap.wrap(line, columns)]
     if rows:
         _write(picture, size // 2, size // 2, rows)
 
@@ -187,7 +186,7 @@ def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) ->
     width = size + round(max(font(size).getlength(text) for text, _ in rows))
     band = picture[y : y + (5 * len(rows) + 2) * size // 4, max(x, 0) : max(x, 0) + width]
     # Bring the picture behind the lines closer to the colour of the ground.
-    band[:] = GROUND_COLOUR + (band - GROUND_COLOUR) * PALE
+    band[:] = GROUND_COLOUR + (band - GROUND_COLOUR) * BAND_CONTRAST
     strip = Image.fromarray(np.ascontiguousarray(band))
     pen = ImageDraw.Draw(strip)
     for k, (text, ink) in enumerate(rows):

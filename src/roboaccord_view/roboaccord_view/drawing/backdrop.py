@@ -1,10 +1,9 @@
 """What is behind the robot in the pictures of a film: ground or a wall with a grid, or terrain.
 
-Level ground is drawn anew when the camera moves; terrain, before a camera at rest, is drawn once
-(ground.py). A Backdrop also has the shadow of the robot fall on either.
+film.py takes a picture of the Backdrop and draws the robot over it. Level ground is drawn anew when
+the camera moves; terrain, before a camera at rest, is drawn once (ground.py). A Backdrop also has
+the shadow of the robot fall on either.
 """
-
-from __future__ import annotations
 
 from roboaccord.contract import Array
 from roboaccord.scenario import Camera

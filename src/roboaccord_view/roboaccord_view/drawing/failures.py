@@ -4,8 +4,6 @@
 drawn in red. Films and pages take their lines from `failure_lines`; the words may be changed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +12,12 @@ import numpy as np
 from roboaccord.contract import FOUND, IDENTITY, REFUSED, Array, Event, fault_of
 from roboaccord.description import Scene
 
-# m; by which a joint may lie outside of its casing, for meshes are not exact. A prism of 12 sides
-# is 1.7 mm inside of its cylinder of 50 mm.
-INSIDE = 2e-3
+# m; distance by which a joint may lie outside of its casing, for meshes are not exact. A prism of
+# 12 sides is 1.7 mm inside of its cylinder of 50 mm.
+CASING_TOLERANCE = 2e-3
 # Keeps the normal of a polygon without area from a division by 0: above the smallest normal float,
 # 2e-308.
-SMALLEST = 1e-300
+MIN_NORM = 1e-300
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def casing(scene: Scene, joint: str) -> int:
         if shape.link not in (parent, child):
             return True, math.inf, math.inf
         height = max(_height(point, shape.vertices[list(face)]) for face in shape.faces)
-        return False, max(height, INSIDE), float(np.prod(np.ptp(shape.vertices, 0)))
+        return False, max(height, CASING_TOLERANCE), float(np.prod(np.ptp(shape.vertices, 0)))
 
     return min(range(len(scene.shapes)), key=rank)
 
@@ -84,7 +82,7 @@ def casing(scene: Scene, joint: str) -> int:
 def _height(point: Array, ring: Array) -> float:
     """Return the height [m] of a point over a polygon, counter-clockwise seen from above."""
     normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
-    return float((point - ring[0]) @ normal / max(float(np.linalg.norm(normal)), SMALLEST))
+    return float((point - ring[0]) @ normal / max(float(np.linalg.norm(normal)), MIN_NORM))
 
 
 def failure_lines(

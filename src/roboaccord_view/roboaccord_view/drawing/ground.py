@@ -9,8 +9,6 @@ SHADOW_GAP and MAP_SIZE belong together: the coarser the depth map, the larger t
 computes where grid lines and a ball's shadow must lie.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -79,6 +77,7 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
     shares = np.round(clear * HAZE_TONES)
     ground = (HAZE_COLOUR + (GROUND_COLOUR - HAZE_COLOUR) * shares / HAZE_TONES)[:, None]
     depth = np.where(np.isfinite(depth), depth, 0.0)
+    # The grid is blended over the ground by how much it covers a pixel, less in the haze.
     cover = _grid_cover(camera, above, grid, slopes, depth) * clear
     return np.asarray(ground + (GRID_COLOUR - ground) * cover[..., None]).astype(np.uint8)
 
@@ -155,6 +154,7 @@ def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> 
     drop = np.maximum(mesh.points[:, 2:] - floor, 0.0) / TO_LIGHT[2]
     canvas.draw(mesh.at(mesh.points - drop * TO_LIGHT))
     height, width, _ = picture.shape
+    # The box of these pixels, with the margin into which they are blurred.
     left, top = np.maximum(canvas.box[:2] - SHADOW_MARGIN, 0)
     right, bottom = np.minimum(canvas.box[2:] + SHADOW_MARGIN, (width, height))
     dark = (canvas.owner[top:bottom, left:right] >= 0).astype(np.uint8)
@@ -201,6 +201,7 @@ class Relief:
 
     def under(self, points: Array) -> Array:
         """Return points (m, 3) [m] lowered onto the terrain, unchanged where there is none."""
+        # From straight above, but for a small angle that gives the camera's x axis a direction.
         above = Canvas(self._above(np.array([1e-6, 0.0, 1.0])))
         above.draw(self._mesh)
         x, y = np.clip(above.camera.project(points).astype(int), 0, MAP_SIZE - 1).T

@@ -63,10 +63,11 @@ class Mesh:
     @classmethod
     def join(cls, solids: Sequence[Shape | Surface]) -> Mesh:
         """Return the faces of all solids as one mesh."""
-        counts = [len(face) for solid in solids for face in solid.faces]
+        counts = list[int]()  # corners of each face
         corners = list[Index]()
         first = 0  # index of the solid's first vertex among all
         for solid in solids:
+            counts += [len(face) for face in solid.faces]
             corners.append(np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64) + first)
             first += len(solid.vertices)
         points = np.concatenate([solid.vertices for solid in solids]).astype(float)
@@ -219,9 +220,10 @@ def _plane(seen, flat, ring):
         flat: the same in the picture (v, 2) [pixels].
         ring: indices of the corners of the face.
     """
-    a, b, c, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    a, b, c = 0.0, 0.0, 0.0  # the normal
+    x, y, z = 0.0, 0.0, 0.0  # sum of the corners
     nearest, low, high = np.inf, np.inf, -np.inf
-    p = ring[len(ring) - 1]
+    p = ring[len(ring) - 1]  # the edge from corner p to corner q
     for q in ring:
         a += seen[p, 1] * seen[q, 2] - seen[p, 2] * seen[q, 1]
         b += seen[p, 2] * seen[q, 0] - seen[p, 0] * seen[q, 2]
@@ -245,6 +247,7 @@ def _span(flat, ring, side, row, width):
     for q in ring:
         rise = flat[q, 1] - flat[p, 1]
         if rise != 0.0:
+            # Where the edge cuts the middle of the row; pixel i has its middle at i + 0.5.
             share = (row + 0.5 - flat[p, 1]) / rise
             cut = flat[p, 0] + share * (flat[q, 0] - flat[p, 0]) - 0.5
             if rise * side > 0.0:

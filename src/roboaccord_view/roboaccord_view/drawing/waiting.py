@@ -8,8 +8,6 @@ STILL_RANGE, STILL_SWAY, RANGE_WINDOW, SHOWN_REST and MIN_GAP may be tuned; test
 motions on both sides of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract import Array, Index, Trajectory, fault_of

@@ -57,14 +57,14 @@ class RigOptions:
         Raises:
             RigError: for angles that make no rig.
         """
-        # All azimuths, all latitudes, and all alphas.
+        # All azimuths, all latitudes, and all alphas; --roller has the three of one roller.
         angles = [self.azimuth, self.latitude, self.alpha]
         if rollers:
             triples = [cli.numbers(text, "--roller") for text in rollers]
             for text, triple in zip(rollers, triples):
                 if len(triple) != 3:
                     raise RigError(f"--roller takes azimuth, latitude and alpha, not {text!r}")
-            angles = list(zip(*triples))
+            angles = list(zip(*triples))  # transposed
         kinematics = Kinematics(Rig.degrees(self.radius, *angles))
         if kinematics.warning:
             cli.warn(kinematics.warning)

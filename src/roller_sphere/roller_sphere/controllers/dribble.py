@@ -23,7 +23,7 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_for
-from roller_sphere.model.hold import ball_offsets, in_carrier_frame
+from roller_sphere.model.hold import CARRIER, ROLLERS, YAW, ball_offsets, in_carrier_frame
 from roller_sphere.model.parameters import RollerSphereParameters
 
 # A function of the time [s]: forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
@@ -85,8 +85,10 @@ class DribbleController:
         self._program = slalom(self.speed, self.turn_rate, self.straight, self.alternate)
         # Largest rates of change of the set-point (3,).
         self._limits = np.array([self.acceleration, self.acceleration, self.turn_acceleration])
+        # K of nu = K V, the speeds of the rollers for a velocity of the ball (2, 2).
         self._speeds = speeds_for(self._parameters.rig, compensation=True)
         self._rollers = SpeedLoops(self._parameters, self.bandwidth)
+        # Mass [kg] and moment of inertia [kg m^2] of the carrier with its rollers.
         of_rollers = 2.0 * (p.roller_mass + p.holder_mass) * p.ball_ahead**2
         self._mass, self._inertia = carried_mass(p), p.carrier_inertia + of_rollers
         self.reset(0)
@@ -101,11 +103,13 @@ class DribbleController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts of rollers and carrier."""
-        step, self._time = state.time - self._time, state.time
+        step = state.time - self._time
+        self._time = state.time
+        # Wanted velocity, forward and sideways, and turn rate (3,).
         velocity = self._program(state.time) if target is None else target.twist[[0, 1, 5]]
         change = self._approach(velocity, step)
         nu = self._speeds @ self._ball_velocity(state, step)
-        rollers = self._rollers.efforts(state.time, state.qd[:2], nu)
+        rollers = self._rollers.efforts(state.time, state.qd[ROLLERS], nu)
         return Command(np.concatenate([rollers, self._carrier_efforts(state, change)]))
 
     def _carrier_efforts(self, state: RobotState, change: Array) -> Array:
@@ -114,12 +118,13 @@ class DribbleController:
         They are the feed-forward of the set-point's time derivative (3,), in the carrier's frame,
         and a proportional feedback.
         """
-        yaw, rate = float(state.q[4]), float(state.qd[4])
+        yaw, rate = float(state.q[YAW]), float(state.qd[YAW])
         # Set-point and its derivative in the world frame; the frame turns, so w z x v is added.
         velocity = in_carrier_frame(-yaw, self._goal[:2])
         turning = rate * np.array([-velocity[1], velocity[0]])
         acceleration = in_carrier_frame(-yaw, change[:2]) + turning
-        force = self._mass * (acceleration + self.carrier_bandwidth * (velocity - state.qd[2:4]))
+        lack = velocity - state.qd[CARRIER]
+        force = self._mass * (acceleration + self.carrier_bandwidth * lack)
         torque = self._inertia * (change[2] + self.carrier_bandwidth * (self._goal[2] - rate))
         return np.array([*force, torque])
 
@@ -136,8 +141,8 @@ class DribbleController:
         p = self._parameters
         offset = ball_offsets(p, state.q, state.position)[:2]
         self._integral = self._integral + offset * step
-        carrier = in_carrier_frame(state.q[4], state.qd[2:4])
-        nominal = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
+        carrier = in_carrier_frame(state.q[YAW], state.qd[CARRIER])
+        nominal = carrier + np.array([0.0, state.qd[YAW] * p.ball_ahead])
         velocity = nominal - self.proportional_gain * offset - self.integral_gain * self._integral
         return np.asarray(velocity)
 
@@ -158,6 +163,7 @@ def slalom(speed: float, turn_rate: float, straight: float, alternate: float) ->
         raise ValueError("straight and alternate must not be negative")
 
     def velocity(time: float) -> Array:
+        """Return the carrier's velocity and turn rate at a time [s]."""
         since = time - straight
         if since < 0.0:
             return np.array([speed, 0.0, 0.0])

@@ -26,7 +26,7 @@ from roller_sphere.controllers.programs import Program, figure_eight, headings
 from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_for
 
 # s; shortest ramp, so that a speed of 0 causes no division by 0; far below any control period
-SHORTEST = 1e-9
+SHORTEST_RAMP = 1e-9
 # m/s^2; default limit towards a velocity of `cmd_vel`: about 0.4 g, for which the rollers must grip
 # the ball with 0.4 of its weight.
 ACCELERATION = 4.0
@@ -67,7 +67,8 @@ class VelocityController(ABC):
     def reset(self, seed: int) -> None:
         """Forget the run; nothing is random."""
         self._loops.reset()
-        self._velocity, self._time = np.zeros(2), 0.0
+        self._velocity = np.zeros(2)  # of the ball, as wanted at the last call [m/s]
+        self._time = 0.0  # of the last call [s]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts of the rollers' speed loops."""
@@ -107,7 +108,7 @@ class DriveController(VelocityController):
     def program(self) -> Program:
         """Return a velocity that rises from rest at `acceleration`, and then stays."""
         goal = self.speed * np.array([math.cos(self.heading), math.sin(self.heading)])
-        ramp = max(abs(self.speed) / self.acceleration, SHORTEST)  # [s]
+        ramp = max(abs(self.speed) / self.acceleration, SHORTEST_RAMP)  # [s]
         return lambda time: goal * min(time / ramp, 1.0)
 
 

@@ -5,8 +5,6 @@ of drive.py evaluate a program in each control period. To gain and lose speed, t
 evenly for the time `ramp`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -37,6 +35,7 @@ def headings(speed: float, count: int, hold: float, ramp: float) -> Program:
     """
 
     def velocity(time: float) -> Array:
+        """Return the ball's velocity at a time [s]."""
         index = math.floor(time / hold)
         fraction = trapezoid(time - index * hold, hold, ramp) if index < count else 0.0
         heading = 2.0 * math.pi * index / count
@@ -57,6 +56,7 @@ def figure_eight(speed: float, radius: float, ramp: float) -> Program:
     duration = figure_eight_time(speed, radius, ramp)
 
     def velocity(time: float) -> Array:
+        """Return the ball's velocity at a time [s]."""
         # Distance along the path: the integral of speed times the trapezoid, from either end.
         fraction = trapezoid(time, duration, ramp)
         remaining = max(duration - time, 0.0)

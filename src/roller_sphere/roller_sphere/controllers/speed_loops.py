@@ -6,8 +6,6 @@ determines both speeds, and in most directions the rollers then slip on the ball
 tuned.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import Array, check_positive
 
@@ -44,8 +42,9 @@ class SpeedLoops:
         p = parameters
         check_positive({"bandwidth": bandwidth})
         inertia = p.roller_inertia + p.ball_inertia * (p.roller_radius / p.radius) ** 2
-        self._gain, self._integral_gain = 2.0 * inertia * bandwidth, inertia * bandwidth**2
-        self._radius, self._limit = p.roller_radius, p.effort_limit
+        self._gain = 2.0 * inertia * bandwidth  # N m s/rad
+        self._integral_gain = inertia * bandwidth**2  # N m/rad
+        self._radius, self._limit = p.roller_radius, p.effort_limit  # m, N m
         self.reset()
 
     def reset(self) -> None:
@@ -56,7 +55,8 @@ class SpeedLoops:
     def efforts(self, time: float, rates: Array, nu: Array) -> Array:
         """Return the efforts (2,) [N m] at roller rates (2,) [rad/s] for speeds nu (2,) [m/s]."""
         error = nu / self._radius - rates
-        step, self._time = time - self._time, time
+        step = time - self._time
+        self._time = time
         efforts = self._gain * error + self._integral_gain * (self._integral + error * step)
         # At the effort limit the integral stops, so that it does not wind up.
         is_within = np.abs(efforts) < self._limit

@@ -21,14 +21,13 @@ which follows from the pressing force F, the roller's weight and its inertia:
 `advance` takes the steps. For each, `configure` computes a `Configuration` with J, G and
 directions, `assemble` M and the forces, and `solve_step` the change of rates. A step is of second
 order and L-stable. Positions are five numbers: x and y of the ball, x and y of the carrier's middle
-[m], and its yaw [rad]. The constants below name the indices.
+[m], and its yaw [rad]. The constants below name the indices. A prime is a derivative by time, or a
+transpose after a matrix, and z the unit vector upwards.
 
 Friction may be changed in model/contact.py, `fill_friction`. test_roller_newton_euler compares
 accelerations and loads with Newton's and Euler's equations for the URDF, to round-off;
 test_roller_dribble measures the order.
 """
-
-from __future__ import annotations
 
 import math
 from typing import NamedTuple
@@ -41,7 +40,7 @@ from roller_sphere.model.contact import dot, fill_friction
 
 RATES = 8  # entries of y: omega (3), rollers (2), carrier's x', y' and psi'
 ROLLER, CARRIER, YAW = 3, 5, 7  # indices in y of the first roller's speed, of x' and of psi'
-BALL_AT, CARRIER_AT, YAW_AT = 0, 2, 4  # indices in the positions of either x, and of the yaw
+BALL_AT, CARRIER_AT, YAW_AT = 0, 2, 4  # indices in the positions of the x of either, and the yaw
 TURNS = 5  # rates that are integrated to turns: those of ball and rollers, which come first in y
 # Passes of a step: the second has loads and accelerations at its middle, the third refines them. In
 # 3 s of `dribble` the largest offset of the ball is 0.28 mm off with two, 0.015 mm with three
@@ -155,19 +154,19 @@ def configure(geometry, positions, y, held):
     # Ball relative to the carrier's middle, in the world frame.
     dx = positions[BALL_AT] - positions[CARRIER_AT]
     dy = positions[BALL_AT + 1] - positions[CARRIER_AT + 1]
-    offset, at = np.zeros(3), np.empty(3)
+    offset, centre = np.zeros(3), np.empty(3)
     axis, rho = np.empty(3), np.empty(3)
-    # Offset of the ball from its nominal place, in the carrier's frame.
+    # Offset of the ball from its nominal place, in the carrier's frame; it stays on the ground.
     offset[0] = c * dx + s * dy - geometry.ball_ahead
     offset[1] = c * dy - s * dx
     is_reached = True
     for i in range(2):
-        is_reached = place_roller(geometry, i, offset, at) and is_reached
+        is_reached = place_roller(geometry, i, offset, centre) and is_reached
         if not held:
             stop = geometry.radius + geometry.roller_radius - geometry.stroke
-            at[:] = stop * geometry.slides[i]
-            at[0] += geometry.ball_ahead
-        to_world(c, s, at, rho)
+            centre[:] = stop * geometry.slides[i]
+            centre[0] += geometry.ball_ahead
+        to_world(c, s, centre, rho)
         to_world(c, s, geometry.slides[i], n[i])
         to_world(c, s, geometry.axes[i], axis)
         # Direction from the ball's centre to the roller's.
@@ -184,8 +183,8 @@ def configure(geometry, positions, y, held):
 
 
 @kernel
-def place_roller(geometry, i, offset, at):
-    """Fill `at` (3,) with roller i's centre in the carrier's frame; return if it reaches the ball.
+def place_roller(geometry, i, offset, centre):
+    """Fill roller i's centre (3,) in the carrier's frame; return whether it reaches the ball.
 
     The centre is on the slide, R - s_i from the ball's nominal place (`hold.slide_displacements`).
     `offset` (3,) is that of the ball from this place [m].
@@ -194,8 +193,8 @@ def place_roller(geometry, i, offset, at):
     projected = dot(direction, offset)
     square = projected * projected - dot(offset, offset) + reach * reach
     distance = projected + math.sqrt(max(square, 0.0))  # R - s_i
-    at[:] = distance * direction
-    at[0] += geometry.ball_ahead
+    centre[:] = distance * direction
+    centre[0] += geometry.ball_ahead
     return square > 0.0 and abs(reach - distance) <= geometry.stroke
 
 
@@ -217,7 +216,7 @@ def add_contact(geometry, i, axis, y, configuration):
     J, G, k = configuration.J[i], configuration.G[i], configuration.k[i]
     bias, u, n = configuration.bias[i], configuration.u[i], configuration.n[i]
     r, r_roller = geometry.radius, geometry.roller_radius
-    facing = dot(n, u)
+    facing = dot(n, u)  # cosine of the angle between slide and contact
     # Velocity of the ball's centre, v = rolling y, then k, and J with the slide's motion.
     rolling = np.zeros((3, RATES))
     rolling[0, 1], rolling[1, 0] = r, -r
@@ -297,6 +296,8 @@ def fill_roller_friction(bodies, configuration, i, middle, change, step, force, 
     """
     J, G, bias = configuration.J[i], configuration.G[i], configuration.bias[i]
     u, n, slip = configuration.u[i], configuration.n[i], np.empty(3)
+    # Cosine of the angle between slide and contact; acceleration that the load adds along the
+    # slide.
     facing, rise = dot(u, n), bodies.gravity * n[2]
     for d in range(3):
         rise += (dot(J[d], change) / step + bias[d]) * n[d]

@@ -16,8 +16,6 @@ Forces and events may be added in `_advance`, masses in `fixed_masses` and `mass
 HOLDER_INERTIA equal numbers of urdf/roller_sphere.urdf.xacro (test_conformance).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -30,7 +28,7 @@ from roboaccord.simulators import LOCK_INERTIA, Reference
 
 from roller_sphere.dribbling.dynamics import RATES, TURNS, Bodies, advance, mass_matrix
 from roller_sphere.model.contact import Friction
-from roller_sphere.model.hold import ball_offsets, geometry_of, is_held
+from roller_sphere.model.hold import CARRIER, ROLLERS, YAW, ball_offsets, geometry_of, is_held
 from roller_sphere.model.parameters import RollerSphereParameters
 
 # kg; mass of each link between the carrier's joints, as in the URDF: physics engines need one that
@@ -39,7 +37,6 @@ STAGE_MASS = 0.01
 # kg m^2; moment of inertia of a roller's holder, as in the URDF: 0.05 kg at 14 mm from its axis
 HOLDER_INERTIA = 1e-5
 BALL_RATES = 3  # rates of the ball, which come before those of the joints in y
-ROLLERS, CARRIER, YAW = slice(0, 2), slice(2, 4), 4  # of the joints; CARRIER has its x and y
 UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis, world frame
 
 
@@ -71,7 +68,8 @@ class DribbleReference(Reference):
             fixed=fixed_masses(p),
             friction=(friction.viscous, friction.dry / p.press_force, friction.slip_speed),
         )
-        self._rates, self._positions, self._is_held = np.zeros(RATES), np.zeros(5), True
+        self._rates, self._positions = np.zeros(RATES), np.zeros(5)
+        self._is_held = True
         # Turns of the ball (3) and the rollers (2) in each physics step of a control period [rad].
         self._turns = np.zeros((1, TURNS))
         self._warm_up(setup.initial)
@@ -100,12 +98,13 @@ class DribbleReference(Reference):
         lost_step = advance(
             self._geometry, self._bodies, drive, positions, rates, self._is_held, step, self._turns
         )
-        before, orientation = self._now, self._now.orientation
+        before = self._now
         if lost_step >= 0:
             self._is_held = False
             time = round(before.time + lost_step * self.physics_step, 9)
             self._events.append(Event(time, "ball_lost", "base_link"))
         # Compose the ball's small turns; the rollers' angles add up.
+        orientation = before.orientation
         for turn in self._turns:
             orientation = quaternion_product(turn_quaternion(turn[:BALL_RATES]), orientation)
         rollers = before.q[ROLLERS] + self._turns[:, BALL_RATES:].sum(axis=0)
@@ -188,7 +187,8 @@ def accelerations_without_contact(
     """Return the accelerations of the joints (5,) when the rollers do not touch the ball.
 
     The slides are free, in their middle positions and at rest, and no force presses them: the same
-    conditions as in the comparison with other engines.
+    conditions as in the comparison with other engines. M is the mass matrix and J the Jacobian of a
+    roller's centre, at `centre` from the carrier's middle; n is the direction of its slide.
 
     Args:
         parameters: of the robot.
@@ -201,22 +201,22 @@ def accelerations_without_contact(
     # Slide directions, roller axes and roller centres, in the world frame from the carrier.
     normals, axes = p.rig.normals @ rotation.T, -p.rig.axes @ rotation.T
     centres = (p.radius + p.roller_radius) * normals + rotation @ np.array([p.ball_ahead, 0.0, 0.0])
-    # Rows: the five joints, then both slides.
+    # Rows: the five joints, of which i is roller i's, then both slides.
     joints = len(effort)
     M = np.zeros((joints + 2, joints + 2))
     M[:joints, :joints] = fixed[BALL_RATES:, BALL_RATES:]
     forces = np.concatenate([effort, np.zeros(2)])
-    for i, (n, axis, rho) in enumerate(zip(normals, axes, centres)):
+    for i, (n, axis, centre) in enumerate(zip(normals, axes, centres)):
         # Jacobian of the roller's centre: the carrier moves and turns it, the slide lets it out.
         J = np.zeros((3, len(M)))
         J[:2, CARRIER] = np.eye(2)
-        J[:, YAW] = np.cross(UP, rho)
+        J[:, YAW] = np.cross(UP, centre)
         J[:, joints + i] = -n
         M += mass * J.T @ J
         # The carrier's yaw turns the roller about its own axis, too.
         M[i, YAW] += p.roller_inertia * axis[2]
         M[YAW, i] += p.roller_inertia * axis[2]
-        # Centripetal acceleration psi'^2 z x (z x rho), and weight.
-        centripetal = yaw_rate * yaw_rate * np.cross(UP, np.cross(UP, rho))
+        # Centripetal acceleration of the carrier's turn, and weight.
+        centripetal = yaw_rate * yaw_rate * np.cross(UP, np.cross(UP, centre))
         forces -= mass * J.T @ (centripetal + p.gravity * UP)
     return np.asarray(np.linalg.solve(M, forces)[:joints])

@@ -5,8 +5,10 @@ With the slip zeta of the ball against a roller, tangential to both, the force o
     viscous   f = -c zeta
     coulomb   f = -mu N zeta / sqrt(|zeta|^2 + slip_speed^2)
 
-The paper (model/rig.py) has no forces, so these laws are our choice. Its model minimises the sum of
-the squared slips. That is also where the moments of viscous friction with equal coefficients
+The slip is the velocity of the ball's surface at the contact less that of the roller's. The force
+is smoothed below `slip_speed`, so it is 1 / sqrt(2) = 0.71 of mu N at that slip, and 0 without
+slip. The paper (model/rig.py) has no forces, so these laws are our choice. Its model minimises the
+sum of the squared slips. That is also where the moments of viscous friction with equal coefficients
 balance on a ball that is free to turn.
 
 Coefficients are defaults of keys below `friction` of a scenario. A new law is a function like
@@ -41,8 +43,7 @@ class Friction:
     Args:
         viscous: viscous coefficient c [N s/m].
         dry: largest dry friction mu N [N].
-        slip_speed: slip at which dry friction reaches 0.71 of its largest value; it is 0 without
-            slip [m/s].
+        slip_speed: slip at which dry friction reaches 1 / sqrt(2) of its largest value [m/s].
     """
 
     viscous: float = 0.0
@@ -73,12 +74,20 @@ def dot(a, b):
 
 @kernel
 def fill_friction(friction, load, slip, force, slope):
-    """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3) [N s/m].
+    """Fill the force on the ball, f = -(c + d / size) zeta, and its slope df / dzeta.
 
-    `friction` is a row of `Friction`, its dry part per unit of the load.
+    Here d is `dry` times the load, and size = sqrt(|zeta|^2 + slip_speed^2). The slope is
+    -(c + d / size) I + d / size^3 zeta zeta'.
+
+    Args:
+        friction: a row of `Friction`.
+        load: of the contact [N], if `dry` is mu; 1 if `dry` is mu N.
+        slip: zeta (3,) [m/s].
+        force: filled (3,) [N].
+        slope: filled (3, 3) [N s/m].
     """
-    viscous, dry, speed = friction
-    square = dot(slip, slip) + speed * speed
+    viscous, dry, slip_speed = friction
+    square = dot(slip, slip) + slip_speed * slip_speed
     size = math.sqrt(square)
     factor = viscous + dry * load / size
     for a in range(3):
@@ -178,7 +187,7 @@ def engine_contact(setup: Setup, mu: float = 0.5, mu_ground: float = 0.8) -> Con
     if min(mu, mu_ground) < 0:
         raise ValueError("a friction coefficient is negative")
     ball, *rollers = LINKS
-    pairs = [(ball, roller) for roller in rollers]
+    pairs = [(ball, roller) for roller in rollers]  # that touch each other
     friction = {ball: max(mu, mu_ground), **dict.fromkeys(rollers, mu), GROUND.name: mu_ground}
     if setup.scenario.base != "free":  # the ball is in a bearing
         return Contact(pairs=tuple(pairs), friction=friction)

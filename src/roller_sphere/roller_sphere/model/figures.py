@@ -1,10 +1,12 @@
 """Figures of a run of the ball: path, slip, and how long and how well the rollers held it.
 
+`accord run` adds the motion part by part, and prints the figures at the end. A ball in a bearing
+turns on the spot; its path is that of its odometry (odometry.py). On the ground a carrier dribbles
+it between two rollers (hold.py).
+
 A figure may be added as a key in `BallFigures.figures`. Keys that exist are those of `accord run
 --json` and stay; scenarios/dribble.yaml compares `largest_offset`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
@@ -26,9 +28,10 @@ class BallFigures(Tally):
     def __init__(self, setup: Setup) -> None:
         self._base, self._parameters = setup.scenario.base, setup.parameters
         self._start: Array | None = None  # first position (3,) [m]
-        # Path length and distance from the start [m], largest slip [m/s]; time until which the ball
-        # was held [s], and its largest offset until then [m].
-        self._length = self._distance = self._slip = self._held_time = self._offset = 0.0
+        self._length = self._distance = 0.0  # of the path, and from the start [m]
+        self._slip = 0.0  # largest so far [m/s]
+        self._held_time = 0.0  # time until which the ball was held [s]
+        self._offset = 0.0  # largest offset until then [m]
         self._lost = False
 
     def add(self, part: Trajectory) -> None:

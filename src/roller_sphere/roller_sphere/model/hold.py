@@ -14,8 +14,6 @@ The ball is lost if there is no such s_i, or none within the slide's stroke of +
 test_roller_dribble guards this.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +21,7 @@ from roboaccord.contract import Array, Trajectory
 
 from roller_sphere.model.parameters import RollerSphereParameters
 
+ROLLERS, CARRIER, YAW = slice(0, 2), slice(2, 4), 4  # of the joints; CARRIER has its x and y
 STROKE = 2.0  # roller radii; stroke of a slide in either direction, equal to the URDF's limits
 
 
@@ -68,8 +67,11 @@ def ball_offsets(parameters: RollerSphereParameters, q: Array, position: Array) 
         position: of the ball (..., 3) [m].
     """
     p = parameters
-    middle = q[..., 2:4] - np.array([p.ball_ahead, 0.0])
-    flat = in_carrier_frame(q[..., 4], position[..., :2] - middle) - np.array([p.ball_ahead, 0.0])
+    # The carrier's joints are measured from the start, where its middle is `ball_ahead` behind x =
+    # 0.
+    middle = q[..., CARRIER] - np.array([p.ball_ahead, 0.0])
+    # Along the carrier's x and y, then upwards.
+    flat = in_carrier_frame(q[..., YAW], position[..., :2] - middle) - np.array([p.ball_ahead, 0.0])
     return np.concatenate([flat, position[..., 2:] - p.radius], axis=-1)
 
 
@@ -77,9 +79,9 @@ def slide_displacements(parameters: RollerSphereParameters, offset: Array) -> Ar
     """Return the displacements s_i of the rollers (..., 2) [m]; NaN where one cannot touch."""
     p = parameters
     reach = p.radius + p.roller_radius
-    along = offset @ p.rig.normals.T
+    along = offset @ p.rig.normals.T  # p_i d
     square = along**2 - (offset**2).sum(axis=-1)[..., None] + reach**2
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # of roots of negative numbers: no s_i
         return np.asarray(reach - along - np.sqrt(square))
 
 

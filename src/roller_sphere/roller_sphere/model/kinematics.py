@@ -3,15 +3,14 @@
 The ball turns such that the sum of the squared slips of its rollers is as small as possible. For
 two rollers its angular velocity w then ends halfway between their lines (4), the lines on which w
 may end for either roller, and all of the paper follows (Kimura, Ogata and Ishii, 2019), whose
-equation numbers stand in docstrings. Everything is linear in the rollers' peripheral speeds
+equation numbers stand in docstrings. Roller i touches the ball at P_i = r p_i and turns about the
+axis eta_i (rig.py). Everything is linear in the rollers' peripheral speeds
 nu: w = M nu, and the slips are S = L nu.
 
-A quantity of a rig may be added as a method of Kinematics. REFUSED and WARNED, from which a rig
-counts as singular, may be tuned (test_roller_rigs). test_roller_kinematics compares with the
-paper's appendix and with a search by scipy, signs and order of rollers included.
+A quantity of a rig may be added as a method of Kinematics. REFUSED_CONDITION and WARNED_CONDITION,
+from which a rig counts as singular, may be tuned (test_roller_rigs). test_roller_kinematics
+compares with the paper's appendix and with a search by scipy, signs and order of rollers included.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,13 +24,13 @@ from roller_sphere.model.rig import Rig, RigError
 # Condition numbers of the map from the rollers' speeds to the ball's velocity, above which a rig is
 # refused, or warned about. The singular angle of the paper's rig, rounded to 1e-4 degrees, has 2e6;
 # at 100 some headings need a hundred times the roller speed of others.
-REFUSED, WARNED = 1e5, 1e2
+REFUSED_CONDITION, WARNED_CONDITION = 1e5, 1e2
 # Bounds below which values are round-off. A float's is 1e-16, and that of a slip or heading grows
 # with the rig's condition number, up to 1e-11 for a rig that is not refused.
 STILL = 1e-12  # speed of the ball over the rollers' speeds
 SLIPLESS = 1e-9  # slip over the rollers' speeds
 ANGLE = 1e-9  # rad; a heading
-TURN = 2.0 * np.pi  # rad; a full turn
+TURN = 2.0 * np.pi  # rad
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +72,10 @@ class Kinematics:
         # The sum over the rollers is smallest where sum (I - p p') w = sum nu eta / r.
         normal_matrix = rig.count * np.eye(3) - p.T @ p
         self.turning: Array = np.asarray(np.linalg.solve(normal_matrix, axes.T) / r)
+        # Velocities of the rollers' surfaces, and slips, by the speed of each roller (n, n, 3).
         surface = np.eye(rig.count)[..., None] * rig.directions[:, None]
         slips = r * np.cross(self.turning.T[:, None], p) - surface
+        # Of zeta = self._zeta nu: roller i, component c, and the roller j whose speed causes it.
         self._zeta: Array = slips.transpose(1, 2, 0)
         self.slipping: Array = np.einsum("icj,ic->ij", self._zeta, rig.across)
 
@@ -86,7 +87,7 @@ class Kinematics:
     @property
     def warning(self) -> str | None:
         """A line about a rig that is nearly degenerate, else None."""
-        if not WARNED < self.condition <= REFUSED:
+        if not WARNED_CONDITION < self.condition <= REFUSED_CONDITION:
             return None
         low, high = np.degrees(self._best_headings())
         return (
@@ -97,7 +98,7 @@ class Kinematics:
     @cached_property
     def remaining(self) -> tuple[float, ...] | None:
         """Headings that a degenerate rig can drive [rad], two opposite ones or none; else None."""
-        if self.condition <= REFUSED:
+        if self.condition <= REFUSED_CONDITION:
             return None
         return () if self._only_spins() else self._best_headings()
 
@@ -176,7 +177,7 @@ class Kinematics:
     def _with_spin(self, planar: Array, spin: Array) -> Array:
         """Return roller speeds (..., n) for (w_x, w_y) (..., 2) and w_z (...)."""
         self._check_headings()
-        if _condition(self.turning) > REFUSED:
+        if _condition(self.turning) > REFUSED_CONDITION:
             rollers = f"this rig of {self.rig.count} rollers"
             raise RigError(f"{rollers} cannot spin the ball about z as asked beside a velocity")
         planar, spin = np.broadcast_arrays(planar, spin[..., None])
@@ -211,10 +212,11 @@ class Kinematics:
     def _only_spins(self) -> bool:
         """Return whether the ball can only spin about z: planar motion is round-off then."""
         planar_norm, norm = np.linalg.norm(self.turning[:2], 2), np.linalg.norm(self.turning, 2)
-        return bool(planar_norm * REFUSED < norm)
+        return bool(planar_norm * REFUSED_CONDITION < norm)
 
     def _best_headings(self) -> tuple[float, float]:
         """Return the two headings along which the rollers drive the ball best [rad]."""
+        # The direction of (w_x, w_y) to which the rollers' speeds are amplified most.
         x, y = np.linalg.svd(self.turning[:2])[0][:, 0]
         heading = float(np.arctan2(-x, y)) % np.pi
         heading = 0.0 if heading > np.pi - ANGLE else heading
@@ -231,7 +233,7 @@ class Kinematics:
         number = f"condition number {self.condition:.2g}"
         words = " and ".join(f"{np.degrees(heading):.4f}" for heading in self.remaining)
         remaining = f"the headings {words} degrees remain" if words else "no heading remains"
-        if _condition(self.turning, 2) > REFUSED:
+        if _condition(self.turning, 2) > REFUSED_CONDITION:
             raise RigError(f"X x Y = 0 ({number}): all rollers turn the ball alike; {remaining}")
         raise RigError(f"(X x Y)_z = 0 ({number}): some headings are out of reach; {remaining}")
 
@@ -239,7 +241,8 @@ class Kinematics:
 def _condition(matrix: Array, rank: int | None = None) -> float:
     """Return the ratio of the largest singular value to the last, or to that of a rank."""
     sizes = np.linalg.svd(matrix)[1]
-    last = sizes[(rank or len(matrix)) - 1] if len(sizes) >= (rank or len(matrix)) else 0.0
+    index = (rank or len(matrix)) - 1
+    last = sizes[index] if index < len(sizes) else 0.0
     return float(sizes[0] / last) if last > 0.0 else np.inf
 
 

@@ -5,8 +5,6 @@ with the same rotation, without slip. Equations (13), (15) and (25) are those of
 Ishii (2019); test_roller_driving tests them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

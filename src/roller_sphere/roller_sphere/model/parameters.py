@@ -6,15 +6,13 @@ may be changed. A new parameter is added there and in the docstring below, and t
 makes no robot.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import check_positive
 from roboaccord.description import Parameters
 
 from roller_sphere.model.rig import Rig
 
-# Parameters that must be above 0. Angles are checked by the rig, and gravity may be 0.
+# Names of parameters that must be above 0. Angles are checked by the rig, and gravity may be 0.
 POSITIVE = (
     "ball_mass ball_inertia roller_radius roller_mass roller_inertia holder_mass press_force "
     "effort_limit carrier_mass carrier_inertia carrier_force carrier_torque"
@@ -22,7 +20,10 @@ POSITIVE = (
 
 
 class RollerSphereParameters(Parameters):
-    """Parameters of ball, rollers and carrier, in SI units.
+    """Parameters of ball, rollers and carrier, in SI units; the base class fills the fields.
+
+    The rollers drive the ball, and the carrier is the robot that dribbles it on the ground. Angles
+    of the rig are named as in rig.py.
 
     Attributes:
         radius, ball_mass, ball_inertia: of the ball [m, kg, kg m^2].
@@ -43,7 +44,7 @@ class RollerSphereParameters(Parameters):
         check_positive({name: getattr(self, name) for name in POSITIVE})
         if min(self.gravity, self.ball_ahead) < 0:
             raise ValueError("gravity and ball_ahead must not be negative")
-        _ = self.rig
+        _ = self.rig  # is made to check the angles
 
     @property
     def masses(self) -> dict[str, float]:

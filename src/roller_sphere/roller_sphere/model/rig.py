@@ -17,8 +17,8 @@ from roboaccord.contract import AccordError, Array
 
 # Sine of the smallest angle between the first two contacts, or between a further one and the
 # pole. Below it, e or X_i consists of rounding errors of angles given to 1e-4 degrees, 2e-6 rad.
-CLOSE = 1e-5
-RIGHT = 0.5 * np.pi
+MIN_SINE = 1e-5
+RIGHT_ANGLE = 0.5 * np.pi  # rad
 ROUNDING = 1e-12  # rad: 90 degrees, converted with an error of 1e-16, are not more than 90 degrees
 
 
@@ -56,7 +56,7 @@ class Rig:
 
     @classmethod
     def degrees(cls, radius: float, *angles: Sequence[float]) -> Rig:
-        """Return a rig whose azimuths, latitudes and alphas are given in degrees."""
+        """Return a rig whose azimuths, latitudes and alphas, in this order, are in degrees."""
         return cls(radius, *(np.radians(np.asarray(values, float)) for values in angles))
 
     @property
@@ -126,7 +126,7 @@ class Rig:
         if self.radius <= 0.0:
             raise RigError(f"radius is {self.radius:g} m, and must be positive")
         for name, values in (("latitude", self.latitude), ("alpha", self.alpha)):
-            if (np.abs(values) > RIGHT + ROUNDING).any():
+            if (np.abs(values) > RIGHT_ANGLE + ROUNDING).any():
                 worst = np.degrees(values[np.argmax(np.abs(values))])
                 raise RigError(f"{name} is {worst:g} degrees, and must be within +-90")
 
@@ -137,10 +137,10 @@ class Rig:
             RigError: if they do not.
         """
         first, second = self.normals[:2]
-        if np.linalg.norm(np.cross(first, second)) < CLOSE:
+        if np.linalg.norm(np.cross(first, second)) < MIN_SINE:
             how = "the same point" if first @ second > 0.0 else "antipodal"
             raise RigError(f"N = |P1 x P2| = 0: contacts 1 and 2 are {how}, and define no plane")
         for number, normal in enumerate(self.normals[2:], 3):
-            if np.linalg.norm(np.cross(self.pole, normal)) < CLOSE:
+            if np.linalg.norm(np.cross(self.pole, normal)) < MIN_SINE:
                 effect = "its alpha counts from X = e x P, which is 0 there"
                 raise RigError(f"contact {number} is at a pole of contacts 1 and 2: {effect}")

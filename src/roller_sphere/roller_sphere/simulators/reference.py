@@ -1,8 +1,11 @@
 """Reference simulator of the ball in its bearing.
 
 The rates x (5,) are the angular velocity of the ball in the world frame and the speeds of both
-rollers. The slips at the contacts are zeta = G x, and with the masses M = diag(I, I, I, J, J) and
-the rollers' torques tau
+rollers. The slip zeta_i = omega x P_i - nu_i e_i at contact i is the velocity of the ball's surface
+at the contact point P_i less that of the roller's surface, which moves with its peripheral speed
+nu_i along e_i (model/rig.py). The slips are zeta = G x. B tau (5,) are the torques tau of the
+rollers, and 0 for the ball. With the inertias I of the ball and J of a roller, M = diag(I, I, I, J,
+J), this gives
 
     M x' = B tau + G' f(G x),
 
@@ -13,8 +16,6 @@ comes from model/contact.py, masses from config/parameters.yaml.
 The scheme is fixed: test_roller_driving compares a step with the matrix exponential, and steady
 slips with the paper's.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Mapping
@@ -49,9 +50,10 @@ def slip_matrix(parameters: RollerSphereParameters) -> Array:
 def advance_in_bearing(G, mass, friction, x, drive, step, turns):
     """Advance the rates by as many steps as `turns` has rows.
 
-    A step is x += h phi_1(h J) x' with the Jacobian J of x', phi_1(z) = (exp(z) - 1) / z, and for
-    the integral phi_2(z) = (phi_1(z) - 1) / z. Weighted by the roots of the masses J is symmetric,
-    so its eigenvectors are orthogonal, and the functions apply to its eigenvalues.
+    A step is x += h phi_1(h A) x' with the Jacobian A of x', phi_1(z) = (exp(z) - 1) / z. The
+    integral of x over it is h x + h^2 phi_2(h A) x', phi_2(z) = (phi_1(z) - 1) / z. A itself is not
+    symmetric, but M^(1/2) A M^(-1/2) is, so its eigenvectors are orthogonal, and the functions are
+    applied to its eigenvalues.
 
     Args:
         G: matrix of the slips zeta = G x (6, 5).
@@ -68,7 +70,7 @@ def advance_in_bearing(G, mass, friction, x, drive, step, turns):
     phi1, phi2 = np.empty(5), np.empty(5)
     for k in range(len(turns)):
         slip = G @ x
-        # Friction at both contacts and its slope, then x' and its Jacobian, both weighted.
+        # Friction at both contacts and its slope, then M^(1/2) x' and M^(1/2) A M^(-1/2).
         for i in (0, 3):
             fill_friction(
                 friction, 1.0, slip[i : i + 3], force[i : i + 3], slope[i : i + 3, i : i + 3]
@@ -84,7 +86,7 @@ def advance_in_bearing(G, mass, friction, x, drive, step, turns):
             else:
                 phi1[i] = math.expm1(z) / z
                 phi2[i] = (phi1[i] - 1.0) / z
-        along = vectors.T @ pull
+        along = vectors.T @ pull  # components along the eigenvectors
         turns[k] = step * x + step * step * (vectors @ (phi2 * along)) / root_mass
         x += step * (vectors @ (phi1 * along)) / root_mass
 
@@ -117,23 +119,28 @@ class RollerSphereReference(Reference):
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
+        """Begin at a state, and its odometry with it."""
         self._place(self._odometry.reset(state))
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a roller by a large inertia, or release it."""
         self._mass[3 + joint] = LOCK_INERTIA if locked else self.parameters.roller_inertia
 
     def _place(self, state: RobotState) -> None:
+        """Set the state and the rates that follow from it."""
         super()._place(state)
         spin = quaternion_matrix(state.orientation) @ state.twist[3:]
         self._rates = np.concatenate([spin, state.qd])
 
     def _advance(self, command: Command, duration: float) -> None:
+        """Advance by a control period, and add up the turns of its physics steps."""
         if len(self._turns) != self._steps:
             self._turns = np.zeros((self._steps, 5))
         G, friction, step, turns = self._slip_matrix, self._friction, self.physics_step, self._turns
         drive = np.concatenate([np.zeros(3), self._effort])
         advance_in_bearing(G, self._mass, friction, self._rates, drive, step, turns)
-        before, orientation = self._now, self._now.orientation
+        before = self._now
+        orientation = before.orientation
         for turn in turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
         q, qd = before.q + turns[:, 3:].sum(axis=0), self._rates[3:].copy()
@@ -143,6 +150,7 @@ class RollerSphereReference(Reference):
         self._now = self._odometry.follow(after)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact: each roller turns by itself."""
         return Acceleration(np.zeros(6), effort / self._mass[3:])
 
     def masses(self) -> Mapping[str, float]:

@@ -2,11 +2,9 @@
 
 The paper is Kimura, Ogata and Ishii (2019), section 3. Each figure is an SVG with its numbers as
 CSV beside it. AZIMUTHS, LATITUDES and ALPHAS describe the paper's rig, COLOURS are those of its
-figures; HEADINGS, FLAT and QUARTERS may be changed. A further figure is a call in
+figures; HEADINGS, HEIGHT_SCALE and QUARTERS may be changed. A further figure is a call in
 `write_paper_figures`. test_roller_figures reads the columns of the CSV files.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ SPEED = 1.0  # m/s; speed of the ball; section 3
 HEADINGS = np.arange(361.0)  # degrees; one a degree, as fine as the picture's pixels
 PHI = "heading phi [degrees]"  # label of the abscissa
 # Scale of heights in figure 3a, by eye: it would else be eleven times as high as deep, and is 1.6
-FLAT = 0.15
+HEIGHT_SCALE = 0.15
 TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
 QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees; headings that are labelled on the abscissa
 
@@ -60,6 +58,7 @@ class CurvePlot(NamedTuple):
     caption: str
 
 
+# Captions of the figures
 FLAT_AXIS = "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is."
 FAST = "About 90 and 270 degrees a larger alpha does not always need faster rollers."
 OPPOSITE = "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0."
@@ -118,12 +117,12 @@ def write_trajectories(rig_cases: list[Case], folder: Path) -> report.Still:
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=TITLES[2])
         axes.set(xticks=(-1.0, 0.0, 1.0), yticks=(-1.0, 0.0, 1.0))
         spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])
-        axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
+        axes.set_box_aspect(spans * (1.0, 1.0, HEIGHT_SCALE), zoom=0.85)  # room for the titles
         axes.view_init(elev=report.ELEVATION, azim=report.AZIMUTH)
         report.legend(axes)
     caption = (
         "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
-        f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large."
+        f"headings 90 and 270 degrees. Heights are drawn {HEIGHT_SCALE:g} times as large."
     )
     ends = [case.motion.omega for case in rig_cases]
     table = _write_table(path, ("wx", "wy", "wz"), "rad_s", ends)
@@ -154,6 +153,7 @@ def _write_table(path: Path, names: Sequence[str], unit: str, values: Sequence[A
     """Write the numbers of a figure beside it, and return their file."""
     table = {"phi_deg": HEADINGS}
     for alpha, columns in zip(ALPHAS, values, strict=True):
-        table |= {f"{n}_alpha_{alpha:g}_{unit}": column for n, column in zip(names, columns.T)}
+        for name, column in zip(names, columns.T):
+            table[f"{name}_alpha_{alpha:g}_{unit}"] = column
     write_columns(path.with_suffix(".csv"), table)
     return path.with_suffix(".csv")

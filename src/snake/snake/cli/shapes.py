@@ -21,11 +21,11 @@ from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START
 from snake.source.shapes import write_picture
 
+OUT_HELP = "Image file, .svg or .png."
+
 
 def shapes_command(
-    file: Annotated[
-        Path | None, Option("--out", metavar="FILE", help="Image file, .svg or .png.")
-    ] = None,
+    file: Annotated[Path | None, Option("--out", metavar="FILE", help=OUT_HELP)] = None,
     joints: Annotated[int, Option(min=4, max=200, help="Number of joints.")] = 21,
 ) -> cli.Result:
     """Show the post's eight configurations: four that start the wave, four that are looped.
@@ -51,4 +51,5 @@ def shapes_command(
         rows.append({"number": number, "part": section, "twists": by_segment, "angles": angles})
         table.add_row(str(number), *(f"{t:+d}" if t else "" for t in twists))
     data = {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
-    return cli.Result(data, [table, *([f"picture: {file}"] if file else [])])
+    picture = [f"picture: {file}"] if file else []
+    return cli.Result(data, [table, *picture])

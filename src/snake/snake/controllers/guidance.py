@@ -10,8 +10,6 @@ them. A goal is added as a class with `reset()` and `goal(motion) -> Goal`, whic
 chooses.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,8 +25,8 @@ ACCEPTANCE = 0.3
 # with it. Measured: 0.2 to 0.8 reach all waypoints of the slalom (in 12.0 to 10.8 s) and of the
 # square in docs/snake_steering.md (17.3 to 13.6 s), so any of these would do.
 SLOWEST = 0.4
-# rad: largest difference between wanted and actual heading under a commanded twist; it matters
-# where the snake cannot turn as fast as commanded.
+# rad: by how much the wanted heading may lead the actual one under a commanded twist. Without a
+# limit it would run away while the snake cannot turn as fast as commanded.
 LEAD = 0.5
 TIME_TOLERANCE = 1e-9  # s: in comparisons of times, far above round-off and below a tick
 
@@ -120,7 +118,7 @@ class FollowWaypoints:
         """Return the goal that leads to the next waypoint on an arc; after the last one, to stop.
 
         The arc begins along the heading and has the curvature 2 sin(bearing) / distance (pure
-        pursuit, Coulter, CMU-RI-TR-92-01, 1992), so the turn rate is the speed times that.
+        pursuit), so the turn rate is the speed times that.
         """
         has_next = self.reached < len(self._points)
         if has_next and self._distance_and_bearing(motion)[0] <= self.acceptance:

@@ -5,8 +5,6 @@ undulation from heading and velocity, by a mean over the last period of the gait
 motion tick by tick; a tick is the controller's period. Tests: test_steering.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from typing import NamedTuple
@@ -66,7 +64,8 @@ class PeriodMean:
         # At the last tick: phase of the gait, heading and expected turn [rad].
         self._last_phase = self._last_heading = self._last_turn = 0.0
         self.heading = self.heading_now = 0.0
-        self.velocity, self.spans_period = (0.0, 0.0), False
+        self.velocity = (0.0, 0.0)
+        self.spans_period = False
 
     def add(
         self, time: float, phase: float, heading: float, x: float, y: float, turn: float = 0.0
@@ -123,6 +122,7 @@ class PeriodMean:
         if not self.spans_period or after.phase_path == before.phase_path:
             return before
         fraction = min((path - before.phase_path) / (after.phase_path - before.phase_path), 1.0)
+        # All fields alike, from `before` to `after`.
         return TickIntegrals(*(a + fraction * (b - a) for a, b in zip(before, after, strict=True)))
 
     def speed(self) -> float:

@@ -89,16 +89,18 @@ class VariableSerpenoid:
     ) -> None:  # fmt: skip
         if time_constant <= 0 or limit <= 0:
             raise ValueError("time_constant and limit must be positive")
-        self._joints, self._bandwidth, self._limit = joints, 1.0 / time_constant, limit
+        self._joints, self._limit = joints, limit
+        self._bandwidth = 1.0 / time_constant  # of the filters [rad/s]
         # Set-points (4,) of amplitude, rate 2 pi f, lag and offset.
         self._initial = self._set_points(amplitude, frequency, waves, offset)
         self.reset()
 
     def reset(self) -> None:
         """Go back to the straight body, at phase 0 and time 0."""
-        self._time, self._last_set_points = 0.0, self._initial  # of the last call: [s], (4,)
+        self._time = 0.0  # of the last call [s]
+        self._last_set_points = self._initial  # of the last call (4,)
         self._state = np.zeros(9)  # phase, and filtered parameters, as in `follow_serpenoid`
-        self._state[2:4] = self._initial[1:3]
+        self._state[2:4] = self._initial[1:3]  # rate and lag begin at their set-points
 
     @property
     def phase(self) -> float:
@@ -129,12 +131,12 @@ class VariableSerpenoid:
         """
         if time < self._time:
             raise ValueError(f"time goes back from {self._time:g} s to {time:g} s; reset first")
-        previous = self._last_set_points
         set_points = self._set_points(amplitude, frequency, waves, offset)
         q, qd, qdd = np.empty((3, self._joints))
-        step = time - self._time
-        follow_serpenoid(self._state, previous, set_points, step, self._bandwidth, q, qd, qdd)
-        self._time, self._last_set_points = time, set_points
+        step, held = time - self._time, self._last_set_points
+        follow_serpenoid(self._state, held, set_points, step, self._bandwidth, q, qd, qdd)
+        self._time = time
+        self._last_set_points = set_points
         return q, qd, qdd
 
     def _set_points(self, amplitude: float, frequency: float, waves: float, offset: float) -> Array:

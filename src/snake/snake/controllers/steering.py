@@ -111,7 +111,8 @@ class SteeringController:
             joints, 0.0, 0.0, self.waves, time_constant=self.time_constant, limit=limit
         )
         self._turn_per_period = joints / self.waves  # rad of heading per rad of offset
-        self._chain, self._tracker = PlanarSnake(p), Tracker(setup, self.bandwidth)
+        self._chain = PlanarSnake(p)
+        self._tracker = Tracker(setup, self.bandwidth)
         self._period_mean = PeriodMean()
         # The goals of the scenario: waypoints if there are any, else a heading.
         self._scenario_goals: guidance.HoldHeading | guidance.FollowWaypoints = (
@@ -141,7 +142,8 @@ class SteeringController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the steered gait."""
-        step, self._time = state.time - self._time, state.time
+        step = state.time - self._time
+        self._time = state.time
         self._expected_turn += self._turn_per_period * self.gait.frequency * self.gait.offset * step
         x, y, heading = self._chain.bearing(state)
         self._period_mean.add(state.time, self.gait.phase, heading, x, y, self._expected_turn)

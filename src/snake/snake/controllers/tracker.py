@@ -6,8 +6,6 @@ the errors. The gaits that give shapes are in serpenoid.py; the equations are in
 The measured speeds in docs/ are for BANDWIDTH, so rather change the scenario's key `bandwidth`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import Array, RobotState
 from roboaccord.scenario import Setup
@@ -16,12 +14,13 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.ground import GroundFriction, friction_of
 from snake.model.tracking import track
 
-# rad/s: of the tracking; eight times the 2 pi rad/s of the default gait, and low enough for late
-# efforts: of the loop's phase margin of 76 degrees, a delay of 4 ms takes 24.
+# rad/s: of the tracking. It is eight times the 2 pi rad/s of the default gait, so that errors decay
+# within a period, and low enough for efforts that come late: the loop's phase margin is 76 degrees,
+# of which a delay of 4 ms takes 24.
 BANDWIDTH = 50.0
 
+# Angles [rad], rates [rad/s] and accelerations [rad/s^2] of the joints, each (n,).
 Shape = tuple[Array, Array, Array]
-"""Angles [rad], rates [rad/s] and accelerations [rad/s^2] of the joints, each (n,)."""
 
 
 class Tracker:

@@ -17,8 +17,6 @@ next link. On the way it sums up the centres and velocities, for the mean over a
 the centre of mass. The order of y must stay, since every kernel reads it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -80,7 +78,7 @@ def sums_from_tail(body, y):
     """
     a, b, _, _ = body
     th, w = headings(y), heading_rates(y)
-    heading, rate = th[-1], w[-1]
+    heading, rate = th[-1], w[-1]  # of the tail
     c, s = math.cos(heading), math.sin(heading)
     # Position (px, py) and velocity (vx, vy) of a link, from the tail to the head, and their sums.
     px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
@@ -208,6 +206,7 @@ class PlanarSnake:
     def link_centres(self, t: Trajectory) -> Array:
         """Return the centres of the links from the tail to the head (k, n + 1, 2) [m]."""
         a, b = self.body[:2]
+        # Columns 2 to n + 2 of y, in reverse: the headings from the tail to the head.
         headings = self.pack_motion(t)[:, self.parameters.links + 1 : 1 : -1]
         directions = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
         steps = b * directions[:, :-1] + a * directions[:, 1:]

@@ -13,7 +13,10 @@ efforts tau_j, the motion of each link, and that the links of a joint do not par
 Substituting the first two lines in the last gives equations for the joint forces alone, with 2 x 2
 blocks D_j and O_j = O_j':
 
-    O_j l_(j-1) + D_j l_j + O_(j+1) l_(j+1) = g_j
+    O_j l_(j-1) + D_j l_j + O_(j+1) l_(j+1) = g_j + a T_j / J n_j + b T_(j+1) / J n_(j+1)
+
+where g_j collects what does not depend on joint forces and torques: the difference of the ground's
+forces over m, and the centripetal parts.
 
 The matrix is symmetric, positive definite and block-tridiagonal, so the system is solved in O(N)
 by elimination of one joint after the other; the accelerations then follow from the first two lines.
@@ -25,8 +28,6 @@ The state is y = [p, th, v, w], (2N + 4,), with the centre of mass p and its vel
 headings th and their rates w; `body` is (a, b, m, J) [m, m, kg, kg m^2]. Indices in the code start
 at 0. The order of the arithmetic must stay, since hashes of runs depend on every bit.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ class Block(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Row of one joint in the system for the joint forces.
+    """Row of one joint in the system for the joint forces: two equations, along x and y.
 
     Attributes:
         xx, xy, yy: diagonal block, with the neighbours that are eliminated; its inverse in a pivot.
@@ -73,6 +74,7 @@ def joint_row(body, c, s, gx, gy, torque, j):
     """
     a, b, m, J = body
     k = j + 1  # the link behind the joint
+    # a^2 / J and b^2 / J; then a T_j / J and b T_k / J.
     a2, b2 = a * a / J, b * b / J
     xx = 2.0 / m + a2 * s[j] * s[j] + b2 * s[k] * s[k]
     xy = -a2 * s[j] * c[j] - b2 * s[k] * c[k]
@@ -90,7 +92,7 @@ def link_block(body, c, s):
     `c` and `s` are the cosine and the sine of the link's heading.
     """
     a, b, m, J = body
-    ab = a * b / J
+    ab = a * b / J  # 1/kg
     return Block(ab * s * s - 1.0 / m, -ab * s * c, ab * c * c - 1.0 / m)
 
 
@@ -165,7 +167,8 @@ def solve_headings(body, c, s, gx, gy, torque, pivots, acc):
     last = c.shape[0] - 2
     middle = (last + 1) // 2
     head = tail = NO_ROW  # pivots of the last joints that were eliminated from either end
-    # Elimination, from the head by joint i and from the tail by joint k.
+    # Elimination, from the head by joint i and from the tail by joint k. Its pivots are the columns
+    # of `pivots`, the five fields of a Row in its rows.
     for i in range(middle):
         k = last - i
         row = joint_row(body, c, s, gx, gy, torque, i)
@@ -220,12 +223,13 @@ def respond(body, c, s, w, fx, fy, torque, work, acc):
         w: rates of the headings (N,) [rad/s].
         fx, fy: forces on the links (N,) [N].
         torque: on the links (N,) [N m].
-        work: scratch (7, N).
+        work: scratch (7, N): g along x and y, then the pivots of `solve_headings`.
         acc: filled.
     """
     a, b, m, _ = body
     n = c.shape[0]
-    gx, gy, inverse_mass = work[0], work[1], 1.0 / m
+    gx, gy = work[0], work[1]
+    inverse_mass = 1.0 / m
     # g of every joint: difference of the links' accelerations there, with the centripetal parts.
     sum_x, sum_y = fx[n - 1], fy[n - 1]
     for j in range(n - 1):
@@ -249,7 +253,8 @@ def accelerations(body, y, tau, friction, points, work, acc):
         y: state [p, th, v, w] (2N + 4,).
         tau: joint efforts (N - 1,) [N m].
         friction, points: of the ground, as in `ground.ground_forces`.
-        work: scratch (12, N), whose first two rows are filled with the cosines and sines of th.
+        work: scratch (12, N): cosines and sines of th, ground forces fx, fy and torques on the
+            links in the first five rows, then the scratch of `respond`.
         acc: filled.
     """
     c, s, fx, fy, torque = work[0], work[1], work[2], work[3], work[4]

@@ -6,8 +6,6 @@ the body (Hirose, Biologically Inspired Robots, 1993). `serpenoid` has fixed par
 VariableSerpenoid of controllers/serpenoid.py call them.
 """
 
-from __future__ import annotations
-
 import math
 
 from roboaccord.numerics import kernel
@@ -63,13 +61,14 @@ def follow_serpenoid(state, set_points, next_set_points, step, bandwidth, q, qd,
     for k in range(4):
         error = state[1 + k] - set_points[k]
         slope = state[5 + k] + bandwidth * error
-        if k == 1:
+        if k == 1:  # the rate, of which the phase is the integral
             swept = error * (1.0 - decay) / bandwidth
             swept += slope * (1.0 - decay * (1.0 + bandwidth * step)) / bandwidth**2
             state[0] += set_points[k] * step + swept
         state[5 + k] = (state[5 + k] - bandwidth * slope * step) * decay
         state[1 + k] = set_points[k] + (error + slope * step) * decay
-    # Derivatives of a sin(phase - lag i) + offset; a trailing d marks a derivative by time.
+    # Derivatives of a sin(phase - lag i) + offset; a trailing d marks a derivative by time, and the
+    # second derivatives follow from the filters' equation (VariableSerpenoid).
     a, rate, lag, offset, ad, rated, lagd, offsetd = state[1:]
     second_derivatives = bandwidth**2 * (next_set_points - state[1:5]) - 2.0 * bandwidth * state[5:]
     for i in range(q.shape[0]):

@@ -12,8 +12,6 @@ roboaccord.contract for the physics engines. The order of the arithmetic must st
 depend on it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -119,11 +117,13 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     if varies:
         mu, loads = np.empty((n, 2)), np.empty((n, count))
         coefficients_and_loads(body, c, s, x, friction, points, mu, loads)
-    link_velocities(body, c, s, vx, vy, w, fx, fy)
-    # Until a link's force replaces it, (fx, fy) holds the velocity of its centre.
+    # Velocities of the links' centres, in the arrays of the forces, which replace them link by
+    # link.
+    link_vx, link_vy = fx, fy
+    link_velocities(body, c, s, vx, vy, w, link_vx, link_vy)
     for i in range(n):
-        along = c[i] * fx[i] + s[i] * fy[i]
-        across = c[i] * fy[i] - s[i] * fx[i]
+        along = c[i] * link_vx[i] + s[i] * link_vy[i]
+        across = c[i] * link_vy[i] - s[i] * link_vx[i]
         force_along, force_across, torque = 0.0, 0.0, 0.0
         for k in range(count):
             px, py = points[k, 0], points[k, 1]

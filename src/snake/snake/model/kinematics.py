@@ -10,8 +10,6 @@ distances, its mass, and its inertia about the vertical through its centre.
 The order of the sums must stay, for hashes of runs depend on it.
 """
 
-from __future__ import annotations
-
 import math
 
 from roboaccord.numerics import kernel
@@ -19,7 +17,7 @@ from roboaccord.numerics import kernel
 
 @kernel
 def cosines(th, c, s):
-    """Fill the cosines and the sines of headings (N,)."""
+    """Fill c with the cosines and s with the sines of headings th (N,) [rad]."""
     for j in range(th.shape[0]):
         c[j] = math.cos(th[j])
         s[j] = math.sin(th[j])
@@ -39,7 +37,12 @@ def set_mean(x, mean):
 def link_velocities(body, c, s, vx, vy, w, lx, ly):
     """Fill lx, ly (N,) with the velocities of the links' centres [m/s].
 
-    (vx, vy) is the velocity of the centre of mass [m/s], and w are the rates of the headings (N,).
+    Args:
+        body: (a, b, m, J) of a link.
+        c, s: cosines and sines of the headings (N,).
+        vx, vy: velocity of the centre of mass [m/s].
+        w: rates of the headings (N,) [rad/s].
+        lx, ly: filled.
     """
     a, b, _, _ = body
     n = c.shape[0]
@@ -57,7 +60,10 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
 
 @kernel
 def link_positions(body, c, s, x, y, px, py):
-    """Fill px, py (N,) with the positions of the links' centres [m]; x, y is the centre of mass."""
+    """Fill px, py (N,) with the positions of the links' centres [m]; x, y is the centre of mass.
+
+    The other arguments are those of `link_velocities`.
+    """
     a, b, _, _ = body
     n = c.shape[0]
     px[n - 1], py[n - 1] = 0.0, 0.0

@@ -12,7 +12,6 @@ one more `law_of(...)`, registered in robot.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
 
 import numpy as np
 from roboaccord.contract import Array, EllipseFriction, PyramidFriction, check_positive
@@ -66,10 +65,7 @@ class SnakeParameters(Parameters):
         return (*(f"segment_{i:02d}_link" for i in range(1, self.joints + 1)), "base_link")
 
 
-Law = TypeVar("Law", bound=EllipseFriction)
-
-
-def law_of(kind: type[Law]) -> Callable[..., Law]:
+def law_of(kind: type[EllipseFriction]) -> Callable[..., EllipseFriction]:
     """Return a function that makes a friction law from the keys of a scenario.
 
     Args:
@@ -85,7 +81,7 @@ def law_of(kind: type[Law]) -> Callable[..., Law]:
         points: str = "centre",
         loads: str = "equal",
         beyond: Mapping[str, si.Metres] | None = None,
-    ) -> Law:
+    ) -> EllipseFriction:
         """Make the friction of the links on the ground.
 
         Args:

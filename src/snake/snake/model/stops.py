@@ -20,8 +20,6 @@ The tolerances TOUCH, STILL and ASTRAY may be tuned, but other values move impac
 the figures of gaits that reach their stops.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 
@@ -45,6 +43,7 @@ def joint_response(body, c, s, joint, size, response):
     An impulse [N m s] turns the two links of the joint in opposite directions. A torque [N m]
     changes the headings' accelerations likewise.
     """
+    # One array for all that `solve_headings` needs: torques, g of 0 along x and y, and the pivots.
     work = np.zeros((8, c.shape[0]))
     torque = work[0]
     torque[joint], torque[joint + 1] = size, -size
@@ -66,7 +65,7 @@ def remove_frozen_turns(body, c, s, x, side):
     joints = np.flatnonzero(side == FROZEN)
     k = len(joints)
     response, W, force = np.empty((k, len(x))), np.empty((k, k)), np.empty(k)
-    for r in range(k):
+    for r in range(k):  # by frozen joint, as i below
         joint_response(body, c, s, joints[r], 1.0, response[r])
         force[r] = x[joints[r]] - x[joints[r] + 1]
         for i in range(k):
@@ -92,7 +91,8 @@ def apply_stops(body, c, s, x, side):
     frozen = (side == FROZEN).any()
     if frozen:
         remove_frozen_turns(body, c, s, x, side)
-    # The k joints at their stops: response M^-1 E', right-hand side b = E x, matrix W.
+    # The k joints at their stops, numbered by r and i: row r of `response` is the motion that a
+    # unit impulse on joint r causes (M^-1 E'), b = E x is the right-hand side, and W the matrix.
     joints = np.flatnonzero((side != 0) & (side != FROZEN))
     k = len(joints)
     response, b = np.zeros((k, links)), np.empty(k)
@@ -188,7 +188,8 @@ def first_violation(before, after, h, limit, side):
         outward = 1 if end_angle > 0 else -1
         if not outward * end_angle > limit + (TOUCH if side[j] == 0 else ASTRAY):
             continue
-        # Angles, and rates times h, at both ends, with the sign for which the stop is at +limit.
+        # Angles q and rates times h, d, at both ends, with the sign for which the stop is at
+        # +limit.
         q0 = outward * joint_angle(before, j)
         q1 = outward * end_angle
         d0 = outward * joint_rate(before, j) * h
@@ -223,7 +224,7 @@ def passing_fraction(q0, d0, q1, d1, limit):
 
 @kernel
 def excess(y, limit, nearer, beyond):
-    """Measure how far every joint of y is beyond its nearer stop.
+    """Measure how far every joint of y is beyond its nearer stop; fill `nearer` and `beyond`.
 
     Args:
         y: state (2N + 4,).

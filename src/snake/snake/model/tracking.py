@@ -5,10 +5,12 @@ all accelerations of the links but one, that of the mean heading, since nothing 
 follows from the balance of angular momentum about the centre of mass, in which joint forces and
 efforts cancel. The joint forces and the efforts then follow link by link from the head
 (`inverse_dynamics`). `tracking_efforts` applies this at the present position and velocity, and
-`track` adds the feedback of computed torque. `body` is (a, b, m, J) of a link (`kinematics`).
-"""
+`track` adds the feedback of computed torque.
 
-from __future__ import annotations
+In all kernels c and s are cosines and sines of the headings th, w the rates of the headings, and
+`body` is (a, b, m, J) of a link: the distances of its joints, a behind its centre and b ahead of
+it, its mass, and its inertia about the vertical (`kinematics`).
+"""
 
 import numpy as np
 from roboaccord.numerics import kernel
@@ -64,8 +66,9 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     """
     a, b, m, J = body
     n = th.shape[0]
-    c, s, rx, ry = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    ax, ay, acc = np.empty(n), np.empty(n), np.empty(n)
+    c, s = np.empty(n), np.empty(n)
+    rx, ry = np.empty(n), np.empty(n)  # links' centres relative to the centre of mass [m]
+    ax, ay, acc = np.empty(n), np.empty(n), np.empty(n)  # accelerations of links and headings
     # Accelerations of the headings, but for a common one that is still unknown.
     cosines(th, c, s)
     acc[n - 1] = 0.0

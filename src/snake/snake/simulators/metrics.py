@@ -93,6 +93,7 @@ class GaitFigures(Tally):
         work = previous.work + np.concatenate([[0.0], np.cumsum(step_work)])
 
         def mark(i: int) -> Mark:
+            """Return the mark of sample i of the piece."""
             angles = float(heading[i]), float(heading_sum[i])
             return Mark(previous.index + i, float(time[i]), centre[i], *angles, float(work[i]))
 
@@ -100,7 +101,7 @@ class GaitFigures(Tally):
         # Ends of periods, counted from the start of the run.
         while (end := (self._period_count + 1) * cycle - TIME_TOLERANCE) <= self._last.time:
             self._period_count += 1
-            self._period_ends[1:] = [mark(int(np.searchsorted(time, end)))]
+            self._period_ends[1:] = [mark(int(np.searchsorted(time, end)))]  # keeps the first
         # Ends of cycles, counted from the end of the start of the gait.
         while (end := self._start + self._cycle_count * cycle - TIME_TOLERANCE) <= self._last.time:
             self._cycle_count += 1
@@ -155,11 +156,10 @@ def start_and_cycle(setup: Setup) -> tuple[float, float]:
     else:
         frequency = abs(float(spec.get("frequency", 1.0)))
         start = period = 1.0 / frequency if frequency else math.inf
-    if period < 2.0 * setup.scenario.control_period:
-        raise AccordError(
-            f"controller: a period of {period:.3g} s is shorter than two control periods, "
-            f"{2.0 * setup.scenario.control_period:g} s"
-        )
+    shortest = 2.0 * setup.scenario.control_period
+    if period < shortest:
+        limit = f"two control periods, {shortest:g} s"
+        raise AccordError(f"controller: a period of {period:.3g} s is shorter than {limit}")
     return start, period
 
 

@@ -10,8 +10,6 @@ together, as rows of one array.
 Joint faults and events may be added in `lock` and `_note`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -53,14 +51,17 @@ class SnakeReference(Reference):
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
+        """Begin at a state, with all joints off their stops as far as is known."""
         self._place(state)
         self._record.sides[:] = 0
         self._stops.reset(self._read().q)
 
     def _place(self, state: RobotState) -> None:
+        """Set the state, the only row of y."""
         self._rows = self._chain.pack(state)[None]
 
     def _read(self) -> RobotState:
+        """Return the present state of the workspace."""
         return self._chain.unpack(self._rows[0], self._time, self._effort)
 
     def _make_record(self, k: int) -> TickRecord:
@@ -72,6 +73,13 @@ class SnakeReference(Reference):
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
     ) -> Ends | None:
+        """Return the ends of k motions, advanced together; None if friction sticks.
+
+        Args:
+            starts: their states (k).
+            efforts: in force, by phase (k, n) [N m].
+            counts: numbers of physics steps, by phase (k,).
+        """
         if self.order == 1:
             return None
         rows, record = self._chain.pack_motion(starts), self._make_record(len(starts))
@@ -86,6 +94,7 @@ class SnakeReference(Reference):
             advance_rows(*arguments)
 
     def compile_all(self) -> None:
+        """Compile the kernels of impacts, too, by one step of a copy of the state."""
         rows, efforts, record = self._rows.copy(), self._effort[None], self._make_record(1)
         record.sides[:] = FROZEN  # so that `glide` makes no step and the kernels of impacts compile
         self._advance_rows(rows, efforts, np.array([1]), record)
@@ -104,12 +113,14 @@ class SnakeReference(Reference):
         self._losses.add(losses.STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
+        """Record the joints that reached a stop between two states."""
         # Otherwise no joint is at a stop, or was at the last tick.
-        if self._largest_angle >= self._stops.nearest or self._stops.any_stopped:
+        if self._largest_angle >= self._stops.free_range or self._stops.any_stopped:
             for joint in self._stops.new_stops(after.q):
                 self._events.append(self._stop(joint, before.time))
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Hold a joint at its angle, or release it."""
         self._record.sides[0, joint] = FROZEN if locked else 0
 
     def _stop(self, joint: int, begin: float) -> Event:
@@ -133,8 +144,8 @@ class SnakeReference(Reference):
         acc = np.empty(n + 2)  # of the centre of mass (2,), then of the headings (n,)
         work = np.empty((12, n))  # its first rows: cosines and sines of the headings
         accelerations(body, y, np.array(effort), NO_FRICTION, NO_POINTS, work, acc)
-        (cosines, sines), heading_acc = work[:2], acc[2:]
-        sides = self._record.sides[0]
+        cosines, sines = work[:2]
+        heading_acc, sides = acc[2:], self._record.sides[0]
         frozen = np.where(sides == FROZEN, sides, 0)
         if frozen.any():
             apply_stops(body, cosines, sines, heading_acc, frozen)

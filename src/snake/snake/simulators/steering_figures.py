@@ -55,12 +55,13 @@ class WaypointFigures:
         """Add a piece of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
         tick = 0
         while self._reached < len(self._points):
-            distances = centre[tick:] - self._points[self._reached]
-            is_reached = np.hypot(*distances.T) <= self._acceptance
+            to_waypoint = centre[tick:] - self._points[self._reached]
+            is_reached = np.hypot(to_waypoint[:, 0], to_waypoint[:, 1]) <= self._acceptance
             if not is_reached.any():
                 return
             tick += int(np.argmax(is_reached))
-            self._reached, self._time = self._reached + 1, float(piece.time[tick])
+            self._reached += 1
+            self._time = float(piece.time[tick])
 
     def figures(self) -> Mapping[str, float]:
         """Return the figures by name."""
@@ -146,7 +147,7 @@ def gait_phase(q: Array, waves: float) -> Array:
         q: joint angles (k, n) [rad].
         waves: number of waves on the body.
     """
-    lag = FULL_TURN * waves / q.shape[1] * np.arange(1, q.shape[1] + 1)
+    lag = FULL_TURN * waves / q.shape[1] * np.arange(1, q.shape[1] + 1)  # beta i (n,)
     basis = np.column_stack([np.cos(lag), -np.sin(lag), np.ones(len(lag))])
     sine, cosine, _ = np.linalg.lstsq(basis, q.T, rcond=None)[0]
     return np.unwrap(np.arctan2(sine, cosine))

@@ -13,8 +13,6 @@ MAX_IMPACTS may be tuned, and limits the time that a step takes. Method and accu
 physics engines are judged by this simulator.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

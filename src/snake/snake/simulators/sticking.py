@@ -26,8 +26,6 @@ SnakeReference calls `advance` if the friction has no slip speed. The rules must
 with whose runs they are compared.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from roboaccord.contract import CFM
 from roboaccord.numerics import kernel, solve_in_box
@@ -84,8 +82,8 @@ def take_step(model, y, tau, h, side, lost):
     u = coordinates.velocities(y)
     speed_before, speed = np.empty(rows), np.empty(rows)
     row_speeds(body, c, s, u, points, speed_before)
-    # Without impulses; until the end of the step u[:2] is the velocity of the centre of mass that
-    # belongs to the motion of `base_link` described above.
+    # The velocities u without impulses. Until the end of the step u[:2] is the velocity of the
+    # centre of mass that belongs to the motion of `base_link` described at the top of the module.
     ax, ay = np.empty(n), np.empty(n)
     centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
     u += h * acc
@@ -93,14 +91,7 @@ def take_step(model, y, tau, h, side, lost):
     u[1] += h * ay[-1]
     row_speeds(body, c, s, u, points, speed)
     speed[first_joint:] -= stop_rate
-    is_active = np.ones(rows, np.bool_)  # whether a row acts in this step
-    # A joint acts if it is at its stop or would pass it; a frozen one has a stop rate of 0. `speed`
-    # is now the rate minus that at which it would just reach the stop; `high` is 0 for the upper
-    # stop, whose impulse can only be negative, and infinite for the lower one.
-    for row in range(first_joint, rows):
-        is_at_stop = stop_rate[row - first_joint] == 0.0
-        stays_inside = speed[row] <= 0.0 if high[row] == 0.0 else speed[row] >= 0.0
-        is_active[row] = is_at_stop or not stays_inside
+    is_active = acting_rows(speed, high, stop_rate)
     # Impulses of all rows that act, and the velocities after them.
     du = np.zeros((rows, n + 2))  # M^-1 J', by rows
     delassus = np.zeros((rows, rows))  # J M^-1 J'
@@ -144,7 +135,8 @@ def point_of(row, count):
 
     `count` is the number of contact points of a link.
     """
-    return row // 2 // count, row // 2 % count, row % 2
+    number = row // 2  # of the point, counted through all links
+    return number // count, number % count, row % 2
 
 
 @kernel
@@ -168,6 +160,27 @@ def bound_stops(h, y, limit, side, low, high, stop_rate):
             low[j], high[j], stop_rate[j] = -np.inf, 0.0, max((limit - angle) / h, 0.0)
         else:
             low[j], high[j], stop_rate[j] = 0.0, np.inf, min(-(limit + angle) / h, 0.0)
+
+
+@kernel
+def acting_rows(speed, high, stop_rate):
+    """Return which rows act in a step (r,): all points, and joints at their stops or beyond.
+
+    A joint acts if it is at its stop or would pass it; a frozen one has a stop rate of 0.
+
+    Args:
+        speed: J u without impulses, for a joint minus `stop_rate` (r,) [m/s, rad/s].
+        high: upper bounds of the impulses (r,): for a joint 0 at the upper stop, whose impulse can
+            only be negative, and infinite at the lower one.
+        stop_rate: rate at which each joint would just reach its stop (N - 1,) [rad/s].
+    """
+    first_joint = len(speed) - len(stop_rate)
+    is_active = np.ones(len(speed), np.bool_)
+    for row in range(first_joint, len(speed)):
+        is_at_stop = stop_rate[row - first_joint] == 0.0
+        stays_inside = speed[row] <= 0.0 if high[row] == 0.0 else speed[row] >= 0.0
+        is_active[row] = is_at_stop or not stays_inside
+    return is_active
 
 
 @kernel

@@ -99,7 +99,7 @@ class AsDescribed:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts towards the present configuration."""
         twists = configuration(state.time, self.hold, self.start)
-        twist = np.array((*twists, 0))[self._segment]
+        twist = np.array([*twists, 0])[self._segment]  # of each joint, 0 behind the segments
         wanted = 0.5 * twist * self.limit
         effort = self.kp * (wanted - state.q) - self.kd * state.qd
         effort = np.minimum(np.maximum(effort, -self.effort), self.effort)
@@ -171,8 +171,8 @@ class AsCoded:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that the plugin sets in this update."""
-        states = (*self.action(round(state.time / self.update_period)), self.NONE)
-        action = np.array(states)[self._segment]
+        actions = self.action(round(state.time / self.update_period))
+        action = np.array([*actions, self.NONE])[self._segment]  # of each joint
         q, half = state.q, 0.5 * self.limit
         effort = np.zeros(len(q))
         effort[(action == self.LEFT) & (q < self.limit)] = self.effort

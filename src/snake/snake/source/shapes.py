@@ -42,6 +42,8 @@ def outlines(parameters: SnakeParameters, angles: Array) -> Array:
     The body is turned such that its mean heading points to the left.
     """
     p = parameters
+    # From the tail, whose heading is 0 at first, each link turns by the angle of the joint behind
+    # it.
     heading = np.append(np.cumsum(angles[::-1])[::-1], 0.0)
     heading += np.pi - heading.mean()
     forward = np.column_stack([np.cos(heading), np.sin(heading)])
@@ -60,6 +62,7 @@ def write_picture(parameters: SnakeParameters, path: Path) -> None:
         AccordError: for another ending, or a file that cannot be written.
     """
     rows = [outlines(parameters, angles_of(parameters, twists)) for twists in (*START, *LOOP)]
+    # Each shape moved to x >= 0 and y >= 0; the rows are then stacked downwards.
     rows = [links - links.reshape(-1, 2).min(axis=0) for links in rows]
     right = max(links[..., 0].max() for links in rows) + RIGHT_MARGIN
     tops = np.cumsum([2.0 * MARGIN + links[..., 1].max() for links in rows])

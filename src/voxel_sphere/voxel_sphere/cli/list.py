@@ -28,7 +28,7 @@ class VolumeRow:
         kind: robot, surface, walls or workspace.
         grey: whether voxels may be partly filled.
         filled: share of the grid that is solid.
-        z: first layer that is not empty, and the one after the last.
+        z: the filled layers: first one that is not empty, and the one after the last.
         recipe: description from which it was made; None if that is unknown.
     """
 
@@ -67,15 +67,15 @@ def list_command(folder: Folder) -> cli.Result:
     contents = open_workspace(folder)
     with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
         rows = [volume_row(contents, name, done) for name in contents.kinds]
-    scale = contents.radius, contents.size_workspace, contents.voxel_size
-    return cli.Result(Listed(str(contents.path), contents.n, *scale, rows))
+    size, voxel = contents.size_workspace, contents.voxel_size
+    return cli.Result(Listed(str(contents.path), contents.n, contents.radius, size, voxel, rows))
 
 
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
-    """Return the row of a volume of a workspace."""
+    """Return the row of a volume of a workspace; `done` is called after each slice that is read."""
     volume = workspace.volume(name, done)
+    filled = float(volume.mean() / SOLID)
     layers = np.flatnonzero(volume.any(axis=(0, 1)))
+    extent = int(layers[0]), int(layers[-1]) + 1
     kind, is_grey = workspace.kinds[name], workspace.is_grey(name, volume)
-    filled, z = float(volume.mean() / SOLID), (int(layers[0]), int(layers[-1]) + 1)
-    recipe = workspace.settings.recipe(name) or None
-    return VolumeRow(name, kind, is_grey, filled, z, recipe)
+    return VolumeRow(name, kind, is_grey, filled, extent, workspace.settings.recipe(name) or None)

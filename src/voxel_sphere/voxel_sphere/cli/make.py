@@ -33,6 +33,16 @@ UNIT_INTERVAL: Interval = ("0", "1")
 Voxels = Annotated[float, Quantity("voxels")]
 Radii = Annotated[float | None, Quantity("r")]
 Angle = Degrees | None
+BOWL_HELP = "Radius of the bowl; the ball's centre moves on 1 r less."
+HEIGHT_HELP = "Height z as an expression of x, y, n and r."
+THICKNESS_HELP = "Thickness of --xyz, opposite to dP/ds x dP/dt."
+KIND_HELP = "Kind of volume that --xyz makes."
+OUT_HELP = "Folder for Bitmaps_n, or Bitmaps_n itself."
+BINARY_HELP = "Write black and white slices, without grey."
+XYZ_HELP = "Surface X, Y, Z as expressions of s, t, n and r."
+Texts = tuple[str, str, str]  # expressions of X, Y and Z
+SheetTexts = Annotated[Texts | None, Quantity("voxels"), Option(metavar="EX EY EZ", help=XYZ_HELP)]
+HeightText = Annotated[str | None, Quantity("voxels"), Option(metavar="EXPR", help=HEIGHT_HELP)]
 
 
 def parameter(text: str) -> OptionInfo:
@@ -49,9 +59,7 @@ class Shape:
     direction_deg: Annotated[Angle, parameter("Direction of the incline or waves; 0 is +x.")] = None
     amplitude: Annotated[Radii, parameter("Amplitude of the waves.")] = None
     wavelength: Annotated[Radii, parameter("Wavelength of the waves.")] = None
-    bowl_radius: Annotated[
-        Radii, parameter("Radius of the bowl; the ball's centre moves on 1 r less.")
-    ] = None
+    bowl_radius: Annotated[Radii, parameter(BOWL_HELP)] = None
     rim: Annotated[Ratio | None, parameter("Rim of the bowl, in its radii.")] = None
     saddle_radius: Annotated[Radii, parameter("Radius of both curvatures.")] = None
     rise: Annotated[Radii, parameter("Rise of the ramp.")] = None
@@ -80,7 +88,9 @@ class Made:
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
     """Return the mode of `make`, by which it refuses options of other modes."""
-    return ["with --xyz" if values["xyz"] else "with --height" if values["height"] else "SURFACE"]
+    if values["xyz"]:
+        return ["with --xyz"]
+    return ["with --height" if values["height"] else "SURFACE"]
 
 
 # Options by the mode that takes them; those of "" are for all modes.
@@ -94,32 +104,16 @@ OPTIONS = {
 @Modes(_modes, OPTIONS)
 def make_command(
     surface: Annotated[str | None, Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
-    height: Annotated[
-        str | None,
-        Quantity("voxels"),
-        Option(metavar="EXPR", help="Height z as an expression of x, y, n and r."),
-    ] = None,
-    xyz: Annotated[
-        tuple[str, str, str] | None,
-        Quantity("voxels"),
-        Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
-    ] = None,
+    height: HeightText = None,
+    xyz: SheetTexts = None,
     s: Annotated[Interval, Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT_INTERVAL,
     t: Annotated[Interval, Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT_INTERVAL,
-    thickness: Annotated[
-        Voxels, Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt.")
-    ] = 6.0,
-    kind: Annotated[
-        str, Option(metavar="surface|walls|workspace", help="Kind of volume that --xyz makes.")
-    ] = "surface",
+    thickness: Annotated[Voxels, Option(help=THICKNESS_HELP)] = 6.0,
+    kind: Annotated[str, Option(metavar="surface|walls|workspace", help=KIND_HELP)] = "surface",
     n: Annotated[int, Option("--n", help="Number of voxels along each edge of the grid.")] = 100,
-    folder: Annotated[
-        Path, Option("--out", metavar="DIR", help="Folder for Bitmaps_n, or Bitmaps_n itself.")
-    ] = Path("runs/terrain"),
+    folder: Annotated[Path, Option("--out", metavar="DIR", help=OUT_HELP)] = Path("runs/terrain"),
     name: Annotated[str | None, Option(help="Name of the volume's folder.")] = None,
-    binary: Annotated[
-        bool, Option("--binary", help="Write black and white slices, without grey.")
-    ] = False,
+    binary: Annotated[bool, Option("--binary", help=BINARY_HELP)] = False,
     force: Replace = False,
     size_workspace: Annotated[Ratio, Option(help="Ratio n / r.")] = SIZE_WORKSPACE,
     voxel_size: Annotated[Metres, Option(help="Edge of a voxel.")] = VOXEL_SIZE,
@@ -150,12 +144,13 @@ def make_command(
         recipe = {"surface": surface, "parameters": given}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
-    name, radius = name or surface or kind, n / size_workspace
+    name = name or surface or kind
+    radius = n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     target = check_workspace(folder, n, [name], **scale, replace=force)
-    ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
+    has_ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
-        cli.results(folder, "terrain", force=force, adds=ours),
+        cli.results(folder, "terrain", force=force, adds=has_ours),
         cli.counted(6 * n, f"making {name}") as done,
     ):
         if xyz:

@@ -33,25 +33,24 @@ from voxel_sphere.source.pages import write_run
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 SAMPLES = 500  # intervals of a path, as many as a plot, 720 pixels wide, shows
-
-FloorZ = Annotated[
-    float | None,
-    Quantity("voxels"),
-    Option(metavar="Z", help="Height of the centre, where there are two floors."),
-]
+STEPPED = f"--scheme {' or '.join(SCHEMES)}"  # mode of the schemes that have an integration step
+OMEGA_HELP = "Angular velocity, world frame; w_z is 0."
+START_HELP = "Start of the centre. Default: the middle."
+FLOOR_HELP = "Height of the centre, where there are two floors."
+STEEP_HELP = "Smallest slope of a face of --workspace that counts as a wall."
+STEP_HELP = "Step of the integration. Default: 0.02 rad of turn."
+SAMPLES_HELP = "Number of intervals of the path that is written."
+NORMALISED_HELP = "Lengths in radii, times in T: r = 1, t_final = 1."
+FILE_HELP = "File for the path, .csv or .npz, or a folder."
+XY = tuple[float, float]  # components along x and y
+FloorZ = Annotated[float | None, Quantity("voxels"), Option(metavar="Z", help=FLOOR_HELP)]
 Scheme = Annotated[str, Option(metavar="exact|local_plane|as_described", help="Rolling model.")]
 After = Annotated[str, Option(metavar="parallel|reflected", help="Motion after a wall.")]
-PathFile = Annotated[
-    Path | None,
-    Option("--out", metavar="FILE|DIR", help="File for the path, .csv or .npz, or a folder."),
-]
-
-
-STEPPED = f"--scheme {' or '.join(SCHEMES)}"  # mode of the schemes that have an integration step
+PathFile = Annotated[Path | None, Option("--out", metavar="FILE|DIR", help=FILE_HELP)]
 
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
-    """Return the names of the modes of a call; it refuses options of other modes."""
+    """Return the names of the modes of a call, by which it refuses options of other modes."""
     scheme = f"--scheme {DESCRIBED}" if values["scheme"] == DESCRIBED else STEPPED
     return [scheme, "with --normalised" if values["normalised"] else "without --normalised"]
 
@@ -67,33 +66,17 @@ OPTIONS = {
 @Modes(_modes, OPTIONS)
 def roll_command(
     folder: Annotated[Path, Argument(metavar="DIR", help="Folder with a folder Bitmaps_n.")],
-    omega: Annotated[
-        tuple[float, float],
-        Quantity("rad/s"),
-        Option(metavar="WX WY", help="Angular velocity, world frame; w_z is 0."),
-    ],
+    omega: Annotated[XY, Quantity("rad/s"), Option(metavar="WX WY", help=OMEGA_HELP)],
     time: Annotated[si.Seconds, Option(metavar="T", help="Time to roll.")] = 1.0,
-    start: Annotated[
-        tuple[float, float] | None,
-        Quantity("voxels"),
-        Option(metavar="X Y", help="Start of the centre. Default: the middle."),
-    ] = None,
+    start: Annotated[XY | None, Quantity("voxels"), Option(metavar="X Y", help=START_HELP)] = None,
     names: VolumeNames = DEFAULT_NAMES,
     start_z: FloorZ = None,
     scheme: Scheme = "exact",
     after: After = "parallel",
-    steep: Annotated[
-        si.Degrees, Option(help="Smallest slope of a face of --workspace that counts as a wall.")
-    ] = STEEP_ANGLE,
-    step: Annotated[
-        si.Seconds | None, Option(help="Step of the integration. Default: 0.02 rad of turn.")
-    ] = None,
-    samples: Annotated[
-        int, Option(help="Number of intervals of the path that is written.")
-    ] = SAMPLES,
-    normalised: Annotated[
-        bool, Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
-    ] = False,
+    steep: Annotated[si.Degrees, Option(help=STEEP_HELP)] = STEEP_ANGLE,
+    step: Annotated[si.Seconds | None, Option(help=STEP_HELP)] = None,
+    samples: Annotated[int, Option(help=SAMPLES_HELP)] = SAMPLES,
+    normalised: Annotated[bool, Option("--normalised", help=NORMALISED_HELP)] = False,
     file: PathFile = None,
     force: cli.Force = False,
 ) -> cli.Result:
@@ -121,17 +104,22 @@ def roll_command(
         with cli.counted(scene.stages, "distances") as done:
             ground, walls = scene.build(steep=steep, done=done)
         terrain = scene.terrain
-        # Unit of the lengths [voxels], and duration [s]; a normalised run takes the time 1.
-        unit, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
+        unit = terrain.radius if normalised else 1.0  # of the lengths [voxels]
+        duration = 1.0 if normalised else time  # s
         middle = terrain.n / (2 * unit)
         x, y = (unit * value for value in start or (middle, middle))
         centre = ground.place(x, y, None if start_z is None else unit * start_z)
         with cli.counted(samples, "rolling") as done:
             if scheme == DESCRIBED:
                 path = roll_as_described(
-                    terrain.solid, terrain.radius, centre=centre, omega=spin, duration=duration,
-                    samples=samples, done=done,
-                )  # fmt: skip
+                    terrain.solid,
+                    terrain.radius,
+                    centre=centre,
+                    omega=spin,
+                    duration=duration,
+                    samples=samples,
+                    done=done,
+                )
             else:
                 roller = Roller(
                     ground, centre=centre, walls=walls, after=after, step=step, scheme=scheme
@@ -198,15 +186,22 @@ class Rolled:
     def of(cls, path: RolledPath, length: float, files: list[Path], unit: str) -> Rolled:
         """Return the end of a path, in a unit of `length` voxels that is named `unit`."""
         montana, chart = path.montana
-        events = [
-            replace(event, centre=tuple((np.array(event.centre) / length).tolist()))
-            for event in path.events
-        ]
+        centres = [tuple(np.divide(event.centre, length).tolist()) for event in path.events]
+        pairs = zip(path.events, centres, strict=True)
+        events = [replace(event, centre=centre) for event, centre in pairs]
         return cls(
-            lengths=unit, centre=path.centre[-1] / length, contact=path.contact[-1] / length,
-            orientation=path.orientation[-1], chart=int(chart[-1]), radius=path.radius / length,
+            lengths=unit,
+            centre=path.centre[-1] / length,
+            contact=path.contact[-1] / length,
+            orientation=path.orientation[-1],
             montana=montana[-1] / np.array([length, length, 1.0, 1.0, 1.0]),
-            events=events, status=path.status, message=path.message, time=path.time[-1],
-            travel=path.travel / length, path=files[0] if files else path.centre / length,
+            chart=int(chart[-1]),
+            radius=path.radius / length,
+            events=events,
+            status=path.status,
+            message=path.message,
+            time=path.time[-1],
+            travel=path.travel / length,
+            path=files[0] if files else path.centre / length,
             files=files,
-        )  # fmt: skip
+        )

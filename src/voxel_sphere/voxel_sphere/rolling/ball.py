@@ -20,7 +20,7 @@ from voxel_sphere.rolling.state import CENTRE, ORIENTATION
 LEVEL = (0.0, 0.0, 0.0, 1.0)  # quaternion x y z w of no rotation
 # The centre is moved back to its distance r from the ground once it is off by this fraction of the
 # error at which contact counts as lost: clearly before that, and as rarely as possible.
-CORRECTED = 0.5
+CORRECTED_FRACTION = 0.5
 DONE, LEFT = "done", "left"  # the statuses that are no failures
 # Statuses of a run, with what they mean.
 MESSAGES = {
@@ -80,9 +80,10 @@ class Ball:
 
     def __init__(self, field: Field, walls: Field | None, state: Vector, lost: float) -> None:
         self.field, self.walls = field, walls
-        fields = field.arrays, (walls or field).arrays, walls is not None
-        self._surroundings = Surroundings(*fields, field.radius, field.size, CORRECTED * lost, lost)
-        self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
+        ground, wall = field.arrays, (walls or field).arrays
+        r, size, guard = field.radius, field.size, CORRECTED_FRACTION * lost
+        self._surroundings = Surroundings(ground, wall, walls is not None, r, size, guard, lost)
+        self.time, self.status = 0.0, DONE
         self.events: list[RollEvent] = []
         self._state = np.array(state, dtype=float)
         gap = field.distance(self.centre) - field.radius
@@ -111,8 +112,8 @@ class Ball:
 
     def _end(self, status: str) -> None:
         """End the motion with a status, one of MESSAGES."""
-        self.status, self.message = status, MESSAGES[status]
-        self._record(status, self.message)
+        self.status = status
+        self._record(status, MESSAGES[status])
 
 
 def checked_vector(numbers: Vector, name: str) -> Array:

@@ -19,7 +19,7 @@ import math
 
 from roboaccord.numerics import kernel
 
-from voxel_sphere.rolling.vectors import dot, moved, norm, scaled
+from voxel_sphere.rolling.vectors import add_scaled, dot, norm, scaled
 
 PLANE, SPHERE, CYLINDER, WAVE = range(1, 5)  # kinds of fields; 0 is GRID of field.py
 # Largest number of iterations for the foot of a perpendicular on a wave; 6 reach round-off from the
@@ -46,7 +46,7 @@ def distance_and_normal(kind, params, x, y, z):
     # SPHERE and CYLINDER: from the point straight towards the centre, or towards the axis.
     middle, axis, radius = params[0:3], params[3:6], params[6]
     u = middle[0] - x, middle[1] - y, middle[2] - z
-    u = moved(u, -dot(u, axis), axis)
+    u = add_scaled(u, -dot(u, axis), axis)
     size = norm(u)
     return radius - size, (u[0] / size, u[1] / size, u[2] / size)
 
@@ -72,8 +72,8 @@ def normal_rate(kind, params, x, y, z, vx, vy, vz):
     # middle.
     radius = params[6] - d
     axis, v = params[3:6], (vx, vy, vz)
-    across = moved(v, -dot(v, axis), axis)
-    rate = moved(scaled(-1.0, across), dot(across, n), n)
+    across = add_scaled(v, -dot(v, axis), axis)
+    rate = add_scaled(scaled(-1.0, across), dot(across, n), n)
     return rate[0] / radius, rate[1] / radius, rate[2] / radius
 
 

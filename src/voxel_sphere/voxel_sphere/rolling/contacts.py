@@ -15,7 +15,7 @@ test_voxel_walls finds patches and corners with them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -29,17 +29,16 @@ SHORTEST_LINK = 1.8  # voxels; smallest linkage, more than the diagonal of a vox
 # r, at least a voxel; depth beyond the sphere of the pieces that give a patch its normal. On a
 # plane these are within 0.66 r of the contact; docs/voxel_rolling.md has the errors of headings
 # that follow from such normals, while pieces within r/10 yield an axis of the grid.
-SKIN = 0.2
+SKIN_DEPTH = 0.2
 # voxels; a patch touches if it is this near to the sphere, or to the nearest piece: pieces are off
 # by some 0.1 voxel (docs/voxel_terrain.md), and both walls of a corner must count as touching.
-TOUCH = 0.3
+TOUCH_MARGIN = 0.3
 # Length of a mean normal below which the pieces' normals cancel: it is near 1 for one face, 0.7 for
 # a right-angled edge, and near 0 for both faces of a thin wall.
-OPPOSED = 0.1
+MIN_MEAN_NORMAL = 0.1
 
 
-@dataclass(frozen=True)
-class Contact:
+class Contact(NamedTuple):
     """A contact patch: its point (3,) [voxels], and its unit normal (3,) towards the sphere."""
 
     point: Array
@@ -59,7 +58,7 @@ def touching_patches(field: Field, centre: Array) -> list[Contact]:
     gaps = centre - field.surface.points
     distance = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
     closest = max(float(distance.min()), r)
-    skin = max(SKIN * r, 1.0)
+    skin = max(SKIN_DEPTH * r, 1.0)
     nearby = np.nonzero(distance < closest + skin)[0]
     points = field.surface.points[nearby]
     patches = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
@@ -67,7 +66,7 @@ def touching_patches(field: Field, centre: Array) -> list[Contact]:
     for number in range(patches.max() + 1):
         pieces = nearby[patches == number]
         gap = float(distance[pieces].min())
-        if gap < closest + TOUCH:
+        if gap < closest + TOUCH_MARGIN:
             weight = closest + skin - distance[pieces]  # small at the edge, near corners
             normal = _normal(field.surface, centre, pieces, weight)
             touching.append((gap, Contact(centre - r * normal, normal)))
@@ -88,6 +87,6 @@ def _normal(surface: Surfels, centre: Array, pieces: Array, weight: Array) -> Ar
     Where normals cancel or are missing it is the mean direction from the pieces to the centre.
     """
     mean = weight @ surface.normals[pieces]
-    if np.linalg.norm(mean) < OPPOSED * weight.sum():
+    if np.linalg.norm(mean) < MIN_MEAN_NORMAL * weight.sum():
         mean = weight @ (centre - surface.points[pieces])
     return np.asarray(mean / np.linalg.norm(mean))

@@ -1,6 +1,6 @@
 """Signed distance from a solid at each voxel, more accurate than a voxel, and its gradient.
 
-`distance_and_gradient` takes a volume of voxels and returns what field.py makes a field of. The
+`distance_grids` takes a volume of voxels and returns what field.py makes a field of. The
 solid is smoothed by a Gaussian, and its surface is where the smoothed solid passes one half. Small
 pieces of that surface (`Surfels`) give accurate distances in a band around the sphere's radius,
 where the sphere's centre moves. Elsewhere, and for solids too thin to be smoothed, distances are
@@ -14,7 +14,7 @@ voxels and the accuracies in docs/voxel_rolling.md. test_voxel_field guards the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from voxel_sphere.terrain.slices import Done, no_progress
 
 # A solid (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z].
 Solid = npt.NDArray[np.bool_] | npt.NDArray[np.uint8]
-# A number for each voxel (n, n, n).
+# Numbers for each voxel (n, n, n), or a row of m numbers (n, n, n, m).
 Grid = npt.NDArray[np.float32]
 # Indices of voxels or of pieces of the surface.
 Indices = npt.NDArray[np.integer]
@@ -49,11 +49,11 @@ MAX_SHIFT = 2
 # from the band, where it is anything between CENTRE_DEPTH and the 0.5 of a face: their mean.
 CENTRE_DEPTH = 0.1
 MEAN_DEPTH = 0.3
-NORMAL_SD = 0.2  # r; Gaussian of the gradient. 0.15 and 0.25 were measured and are worse
-STAGE_COUNT = 4  # number of calls of `done` in `distance_and_gradient`
+NORMAL_SD = 0.2  # r; smooths the gradient. 0.15 and 0.25 were measured and are worse
+STAGE_COUNT = 4  # number of calls of `done` in `distance_grids`
 
 
-def distance_and_gradient(
+def distance_grids(
     solid: Solid, radius: float, *, smoothing: float = NORMAL_SD, done: Done = no_progress
 ) -> tuple[Grid, list[Grid], Surfels]:
     """Return the distance (n, n, n) [voxels] to a solid, its smoothed gradient, and the surface.
@@ -98,8 +98,7 @@ def smooth(values: Grid, sigma: float) -> Grid:
     return smoothed
 
 
-@dataclass(frozen=True)
-class Surfels:
+class Surfels(NamedTuple):
     """Pieces of the smoothed surface, at most one in each voxel.
 
     Args:
@@ -128,7 +127,7 @@ class Surfels:
     def merged(cls, points: Array, normals: Array, shape: tuple[int, ...]) -> Surfels:
         """Return one piece for each voxel that holds points (k, 3) with normals (k, 3)."""
         cell = np.minimum(points.astype(np.int64), np.array(shape) - 1)
-        flat = np.ravel_multi_index((cell[:, 0], cell[:, 1], cell[:, 2]), shape)
+        flat = np.ravel_multi_index(tuple(cell.T), shape)
         occupied, cell_of, count = np.unique(flat, return_inverse=True, return_counts=True)
         mean = [
             np.stack([np.bincount(cell_of, axis) for axis in values.T], axis=1) / count[:, None]
@@ -168,18 +167,19 @@ class Surfels:
 
     def _search(self, points: Array, cell: Indices) -> Indices:
         """Return the nearest pieces (m,) to points (m, 3) in the 27 voxels about cells (m, 3)."""
-        best = np.full(len(points), np.inf, dtype=np.float64)
+        best = np.full(len(points), np.inf, dtype=np.float64)  # squared distances so far
         piece = np.zeros(len(points), dtype=np.int64)
         top = np.array(self.number.shape) - 1
         for shift in np.ndindex(3, 3, 3):
-            at = np.clip(cell + (np.array(shift) - 1), 0, top)
-            nearest = self.number[at[:, 0], at[:, 1], at[:, 2]]
+            neighbour = np.clip(cell + (np.array(shift) - 1), 0, top)
+            nearest = self.number[tuple(neighbour.T)]
             filled = np.flatnonzero(nearest >= 0)
             nearest = nearest[filled]
             gap = points[filled] - self.points[nearest]
             square = np.einsum("ij,ij->i", gap, gap)
-            nearer = square < best[filled]
-            best[filled[nearer]], piece[filled[nearer]] = square[nearer], nearest[nearer]
+            is_nearer = square < best[filled]
+            best[filled[is_nearer]] = square[is_nearer]
+            piece[filled[is_nearer]] = nearest[is_nearer]
         return piece
 
 
@@ -222,11 +222,11 @@ def level_points(level: Grid) -> Array:
     """Return the points (k, 3) where lines between neighbouring voxels pass the level 0."""
     points = []
     for axis in range(3):
-        lower, upper = (np.delete(np.arange(level.shape[axis]), end) for end in (-1, 0))
-        a, b = np.take(level, lower, axis), np.take(level, upper, axis)
-        at = np.nonzero((a > 0) != (b > 0))
-        crossing = np.stack(at, axis=1) + 0.5
-        crossing[:, axis] += a[at] / (a[at] - b[at])
+        # Levels of all voxels but the last along the axis, and of their neighbours along it.
+        a, b = np.delete(level, -1, axis), np.delete(level, 0, axis)
+        crosses = np.nonzero((a > 0) != (b > 0))
+        crossing = np.stack(crosses, axis=1) + 0.5
+        crossing[:, axis] += a[crosses] / (a[crosses] - b[crosses])
         points.append(crossing)
     return np.concatenate(points)
 

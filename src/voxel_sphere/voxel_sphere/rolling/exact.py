@@ -18,7 +18,7 @@ from roboaccord.numerics import kernel
 from voxel_sphere.rolling.field import sample
 from voxel_sphere.rolling.schemes import hits, rolling_velocity, runge_kutta, turn, velocity
 from voxel_sphere.rolling.state import HOLLOWNESS, LAST_NORMAL, LAST_STEP, TRAVEL
-from voxel_sphere.rolling.vectors import distance_between, dot, is_inside, moved
+from voxel_sphere.rolling.vectors import add_scaled, distance_between, dot, is_inside
 
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
 
@@ -62,7 +62,7 @@ def advance(scheme, surroundings, state, w, step_size, duration, reach):
             code = LOST
             break
         if abs(d - r) > surroundings.guard:
-            c = moved(c, r - d, n)
+            c = add_scaled(c, r - d, n)
             _, n = sample(ground, *c)
         v = rolling_velocity(scheme, ground, r, spin, c, n)
         if surroundings.has_walls and time == 0.0 and hits(walls, r, c, v):
@@ -131,8 +131,8 @@ def measure_hollowness(field, r, c, along):
     """
     spacing = max(1.5, 0.1 * r)  # of the samples [voxels], beyond the noise of single voxels
     middle = sample(field, *c)[0]
-    ahead = sample(field, *moved(c, spacing, along))[0]
-    behind = sample(field, *moved(c, -spacing, along))[0]
+    ahead = sample(field, *add_scaled(c, spacing, along))[0]
+    behind = sample(field, *add_scaled(c, -spacing, along))[0]
     return r * (2.0 * middle - ahead - behind) / (spacing * spacing)
 
 

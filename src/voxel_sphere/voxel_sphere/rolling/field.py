@@ -18,12 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.closed_forms import distance_and_normal, normal_rate
-from voxel_sphere.rolling.distance import NORMAL_SD, Solid, Surfels, distance_and_gradient
+from voxel_sphere.rolling.distance import NORMAL_SD, Grid, Solid, Surfels, distance_grids
 from voxel_sphere.terrain.slices import Done, no_progress
 
 GRID = 0  # kind of a field on voxels; the others are those of closed_forms.py
@@ -38,8 +37,7 @@ NO_PARAMS = np.zeros(7)  # the params of a GRID
 
 # Three numbers, or as many as stated.
 Vector = Sequence[float] | Array
-# Distance and normal (n, n, n, 4).
-Grid = npt.NDArray[np.float32]
+
 # A field as the kernels take it: kind, params and grid.
 Arrays = tuple[int, Array, Grid]
 
@@ -80,9 +78,7 @@ class Field:
         if not 1.0 <= radius <= n / 2:
             bounds = f"from 1 to n/2 = {n / 2:g}"
             raise AccordError(f"a radius of {radius:g} voxels: it must be {bounds}")
-        distance, gradient, surface = distance_and_gradient(
-            solid, radius, smoothing=smoothing, done=done
-        )
+        distance, gradient, surface = distance_grids(solid, radius, smoothing=smoothing, done=done)
         grid = np.stack([distance, *gradient], axis=-1)
         return cls(
             radius=radius, size=float(n), kind=GRID, params=NO_PARAMS, grid=grid, surface=surface
@@ -136,8 +132,8 @@ class Field:
         steps = np.linspace(0.0, self.size, FLOOR_SAMPLES * int(self.size) + 1)
         gaps = [self.distance((x, y, z)) - self.radius for z in steps]
         floors = []
-        for low, high, a, b in zip(steps, steps[1:], gaps, gaps[1:]):
-            if a < 0.0 <= b:
+        for low, high, gap_low, gap_high in zip(steps, steps[1:], gaps, gaps[1:]):
+            if gap_low < 0.0 <= gap_high:
                 for _ in range(FLOOR_BISECTIONS):
                     middle = 0.5 * (low + high)
                     inside = self.distance((x, y, middle)) < self.radius
@@ -178,7 +174,11 @@ def turning(field, x, y, z, vx, vy, vz):
 
 @kernel
 def trilinear(grid, x, y, z):
-    """Return the distance and the normal (3), not of unit length, of a grid at a point."""
+    """Return the distance and the normal (3), not of unit length, of a grid at a point.
+
+    The point is in the cell (i, j, k) of eight voxel centres, at the fractions a, b, c of its edges
+    along x, y, z; w is the weight of a corner.
+    """
     i, a = _cell(grid.shape[0], x)
     j, b = _cell(grid.shape[1], y)
     k, c = _cell(grid.shape[2], z)
@@ -198,7 +198,10 @@ def trilinear(grid, x, y, z):
 
 @kernel
 def trilinear_along(grid, x, y, z, vx, vy, vz):
-    """Return the rates (3) of the grid's normal for a point that moves with (vx, vy, vz)."""
+    """Return the rates (3) of the grid's normal for a point that moves with (vx, vy, vz).
+
+    Names are those of `trilinear`; sx, sy, sz are the rates of the weights wx, wy, wz.
+    """
     i, a = _cell(grid.shape[0], x)
     j, b = _cell(grid.shape[1], y)
     k, c = _cell(grid.shape[2], z)

@@ -37,7 +37,8 @@ EVENTS = {
 class HeavyRoller(Ball):
     """A heavy sphere on ground that is given by its distance field.
 
-    Its `mode` is ROLL, SLIDE or FLIGHT (heavy_equations.py).
+    `Ball` (ball.py) has its time, status, events, and the array `_state`, whose layout is in
+    state.py. Its `mode` is ROLL, SLIDE or FLIGHT (heavy_equations.py).
 
     Args:
         field: distance field of the ground.
@@ -62,6 +63,7 @@ class HeavyRoller(Ball):
         if velocity is None:  # rolling: v = r omega x n
             velocity = field.radius * np.cross(spin, field.normal(centre))
         state = [*centre, *orientation, *velocity, *spin]
+        # Contact counts as lost at an error of r/10, at least a voxel, as for the kinematic sphere.
         super().__init__(field, walls, state, max(1.0, 0.1 * field.radius))
 
     @property
@@ -82,8 +84,10 @@ class HeavyRoller(Ball):
         drive = checked_vector(torque, "a torque")
         end = self.time + duration
         while self.status == DONE and self.time < end:
-            sphere = self._surroundings, self._body, self._state, self.mode
-            code, self.mode, passed = kernels.advance(*sphere, drive, self._step, end - self.time)
+            remaining = end - self.time
+            code, self.mode, passed = kernels.advance(
+                self._surroundings, self._body, self._state, self.mode, drive, self._step, remaining
+            )
             self.time += passed
             if code == kernels.DONE:
                 self.time = end
@@ -98,7 +102,7 @@ class HeavyRoller(Ball):
     def _bounce(self) -> None:
         """Take away the velocity towards each wall in contact; a rolling sphere then slides."""
         assert self.walls is not None
-        n, v = self.normal, self.velocity
+        n, v = self.normal, self.velocity  # normal of the ground, velocity of the centre
         # On the ground, a wall stops the sphere only within the ground's plane.
         normals = [contact.normal for contact in touching_patches(self.walls, self.centre)]
         if self.mode != FLIGHT:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample, turning
-from voxel_sphere.rolling.vectors import cross_product, dot, moved, norm, scaled
+from voxel_sphere.rolling.vectors import add_scaled, cross_product, dot, norm, scaled
 
 ROLL, SLIDE, FLIGHT = range(3)  # modes of motion
 # Index of the normal force N in a contact force. If N is negative, the ground would have to pull.
@@ -80,13 +80,13 @@ def rates(mode, field, body, y, torque, rate, force):
     _, n = sample(field, c[0], c[1], c[2])
     rolling = scaled(r, cross_product(w, n))  # r W x n
     # The velocity v within the tangent plane, and the rate n' of the normal that follows from it.
-    v = rolling if mode == ROLL else moved(velocity, -dot(velocity, n), n)
+    v = rolling if mode == ROLL else add_scaled(velocity, -dot(velocity, n), n)
     n_rate = turning(field, c[0], c[1], c[2], v[0], v[1], v[2])
     c_rate[0], c_rate[1], c_rate[2] = v
     if mode == ROLL:
         _roll_without_slip(body, w, torque, n, n_rate, v_rate, w_rate, force)
     else:
-        slip = moved(v, -1.0, rolling)
+        slip = add_scaled(v, -1.0, rolling)
         _slide(body, v, w, slip, torque, n, n_rate, v_rate, w_rate, force)
 
 
@@ -153,7 +153,7 @@ def slip_of(field, r, y):
     """Return the slip u = v - r W x n (3), the velocity of the contact point, and the normal n."""
     c, v, w = fields_of(y)
     _, n = sample(field, c[0], c[1], c[2])
-    return moved(v, -r, cross_product(w, n)), n
+    return add_scaled(v, -r, cross_product(w, n)), n
 
 
 @kernel

@@ -21,8 +21,9 @@ from roboaccord.numerics import kernel
 from voxel_sphere.rolling import heavy_equations as equations
 from voxel_sphere.rolling.field import sample
 from voxel_sphere.rolling.schemes import hits, turn
-from voxel_sphere.rolling.vectors import cross_product, dot, is_inside, moved, norm, scaled
+from voxel_sphere.rolling.vectors import add_scaled, cross_product, dot, is_inside, norm, scaled
 
+# Codes that `advance` returns: the time is over, or the event that ended the motion.
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
 BISECTIONS = 40  # halvings of a step: they locate a landing to 1e-12 of the step
 
@@ -42,39 +43,31 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
     """
     ground = surroundings.ground
     r, _, _, _, mu = body
+    # State, state after a step, rates of its four stages, and contact force.
     y, new, slopes, force = np.empty(9), np.empty(9), np.empty((4, 9)), np.empty(4)
     y[0:3] = state[0:3]
-    y[3:9] = state[7:13]
+    y[3:9] = state[7:13]  # VELOCITY and SPIN of state.py
     c, _, w = equations.fields_of(y)
     new_c, new_v, new_w = equations.fields_of(new)
     time, code = 0.0, DONE
     while code == DONE and time < duration:
-        d, n = sample(ground, c[0], c[1], c[2])
+        step = min(step_size, duration - time)
+        slip_ends = False
         if mode != equations.FLIGHT:
+            d, n = sample(ground, c[0], c[1], c[2])
             if not abs(d - r) < surroundings.lost:
                 code = LOST
                 break
-            if abs(d - r) > surroundings.guard:
+            if abs(d - r) > surroundings.guard:  # the centre is put back
                 for i in range(3):
                     c[i] -= (d - r) * n[i]
-            # Contact force of the present mode: it may lift the sphere or let it slip.
             equations.rates(mode, ground, body, y, torque, slopes[0], force)
-            if force[equations.NORMAL_FORCE] < 0.0:
-                code, mode = LIFTS, equations.FLIGHT
+            code, mode = _contact_event(mode, mu, force)
+            if code != DONE:
                 break
-            if mode == equations.ROLL and norm(force) > mu * force[equations.NORMAL_FORCE]:
-                code, mode = SLIPS, equations.SLIDE
-                break
-        step = min(step_size, duration - time)
-        u, _ = equations.slip_of(ground, r, y)
-        slip = norm(u)
-        slip_ends = False
-        if mode == equations.SLIDE and slip > 0.0:
-            # Friction reverses when the slip has ended: end the step there, by the slip's rate now.
-            fading = _fading(r, slopes[0], n, u, slip)
-            slip_ends = fading * step >= slip
-            if slip_ends:
-                step = slip / fading
+            if mode == equations.SLIDE:
+                # Friction reverses when the slip has ended: end the step there.
+                step, slip_ends = _step_to_grip(ground, r, y, slopes[0], n, step)
         _step(mode, ground, body, y, torque, step, slopes, force, new)
         if slip_ends:
             equations.grip(ground, body, new, math.inf)
@@ -91,12 +84,45 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
             code = LEFT
             break
         # The orientation turns by the mean angular velocity of the step.
-        turn(state, scaled(0.5, moved(w, 1.0, new_w)), step)
+        turn(state, scaled(0.5, add_scaled(w, 1.0, new_w)), step)
         y[:] = new
         time += step
     state[0:3] = y[0:3]
     state[7:13] = y[3:9]
     return code, mode, time
+
+
+@kernel
+def _contact_event(mode, mu, force):
+    """Return the code of the event that a contact force (4) causes, or DONE, and the mode after it.
+
+    A normal force below 0 lifts the sphere, and friction beyond its limit lets a rolling one slip.
+    """
+    normal_force = force[equations.NORMAL_FORCE]
+    if normal_force < 0.0:
+        return LIFTS, equations.FLIGHT
+    if mode == equations.ROLL and norm(force) > mu * normal_force:
+        return SLIPS, equations.SLIDE
+    return DONE, mode
+
+
+@kernel
+def _step_to_grip(ground, r, y, rate, n, step):
+    """Return a step [s], shortened to the end of the slip, and whether the slip ends within it.
+
+    The slip u (3) of a state y (9) fades at the rate -u . u' / |u| [voxels/s^2], taken as constant,
+    with u' = v' - r W' x n from the rates (9) and the normal n (3).
+    """
+    u, _ = equations.slip_of(ground, r, y)
+    slip_speed = norm(u)
+    if slip_speed == 0.0:
+        return step, False
+    _, v_rate, w_rate = equations.fields_of(rate)
+    u_rate = add_scaled(v_rate, -r, cross_product(w_rate, n))
+    fading = -dot(u, u_rate) / slip_speed
+    if fading * step >= slip_speed:
+        return slip_speed / fading, True
+    return step, False
 
 
 @kernel
@@ -126,17 +152,6 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
 
 
 @kernel
-def _fading(r, rate, n, u, slip):
-    """Return the rate at which a slip u (3) of size `slip` fades now [voxels/s^2].
-
-    It is -u . u' / |u|, with u' = v' - r W' x n from the rates (9), n being the normal (3).
-    """
-    _, v_rate, w_rate = equations.fields_of(rate)
-    u_rate = moved(v_rate, -r, cross_product(w_rate, n))
-    return -dot(u, u_rate) / slip
-
-
-@kernel
 def _land(ground, body, y, torque, step, slopes, force, new):
     """Fill `new` with the state just after landing within a step; return its time and mode.
 
@@ -157,5 +172,6 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     # Impact: the normal speed goes to 0, then friction ends the slip as far as it can.
     _, n = sample(ground, c[0], c[1], c[2])
     falling_speed = -equations.remove_component(v, n)
-    gripped = equations.grip(ground, body, new, mu * mass * max(falling_speed, 0.0))
+    largest_impulse = mu * mass * max(falling_speed, 0.0)
+    gripped = equations.grip(ground, body, new, largest_impulse)
     return step, equations.ROLL if gripped else equations.SLIDE

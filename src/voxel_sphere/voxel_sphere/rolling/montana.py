@@ -7,7 +7,8 @@ chart of the ball is r (cu cv, -cu sv, su), with c and s for cosine and sine. It
 poles, so there are three such charts, with their poles on the ball's z, x and y axes. The ground
 must be a graph over (x, y).
 
-LIMIT and GRAPH may be tuned. test_voxel_rolling checks equation (5.28) with these coordinates.
+MAX_LATITUDE and MIN_NORMAL_Z may be tuned. test_voxel_rolling checks equation (5.28) with these
+coordinates.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from roboaccord.numerics import quaternion_matrix
 
 # rad; |u| from which on another chart is used. v is singular at the poles, 90 deg; in the best of
 # the three charts |u| is at most 35.3 deg, so any limit between the two would do.
-LIMIT = math.radians(80.0)
+MAX_LATITUDE = math.radians(80.0)
 # z of the normal; where it is smaller the ground is within 3 deg of upright, and counts as no
 # graph: the slope, above 20 there, is then given by the errors of normals, up to some degrees.
-GRAPH = 0.05
+MIN_NORMAL_Z = 0.05
 # Row k of a chart is the axis of the ball that serves as the chart's k-th axis.
 CHARTS = tuple(np.roll(np.eye(3), shift, axis=1) for shift in (0, 1, 2))
 
@@ -37,7 +38,7 @@ def chart_coordinates(contact: Array, n: Array, rotation: Array, chart: int) -> 
         rotation: rotation matrix of the ball (3, 3).
         chart: number of the chart: 0, 1 or 2.
     """
-    if n[2] < GRAPH:
+    if n[2] < MIN_NORMAL_Z:
         return np.full(5, np.nan)
     axes = rotation @ CHARTS[chart].T  # axes of the chart in the world frame, as columns
     p = axes.T @ -n  # direction from the centre to the contact, in the chart's axes
@@ -50,11 +51,11 @@ def chart_coordinates(contact: Array, n: Array, rotation: Array, chart: int) -> 
 
 
 def best_chart(n: Array, rotation: Array, chart: int) -> int:
-    """Return the chart to use next: the present one below LIMIT, else that of the smallest |u|."""
+    """Return the chart to use next: the present one, or beyond MAX_LATITUDE that of least |u|."""
     contact = rotation.T @ -n  # direction from the centre to the contact, in the ball's axes
     # |u| in each chart, by the chart's third axis.
     latitudes = [abs(math.asin(min(max(float(axes[2] @ contact), -1.0), 1.0))) for axes in CHARTS]
-    return chart if latitudes[chart] < LIMIT else int(np.argmin(latitudes))
+    return chart if latitudes[chart] < MAX_LATITUDE else int(np.argmin(latitudes))
 
 
 def coordinates(contact: Array, normal: Array, orientation: Array) -> tuple[Array, Array]:

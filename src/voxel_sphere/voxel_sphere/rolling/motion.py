@@ -50,6 +50,9 @@ Omega = Callable[[float], Vector]
 class Roller(Ball):
     """A sphere that rolls on a field at a commanded angular velocity.
 
+    `Ball` (ball.py) has its time, status, events, and the array `_state`, whose layout is in
+    state.py.
+
     A hit turns the velocity. The turn stays in force as long as the command is the same, so one
     call of `advance` and a thousand short ones give the same path.
 
@@ -119,7 +122,8 @@ class Roller(Ball):
                 self._turn_parallel()
             elif code == exact.HIT:
                 is_same_place = self.travel - last_hit < SAME_PLACE_TRAVEL * self.field.radius
-                hits, last_hit = hits + 1 if is_same_place else 0, self.travel
+                hits = hits + 1 if is_same_place else 0
+                last_hit = self.travel
                 self._bounce(hits)
             elif code == exact.HOLLOW:
                 self._record_hollow()
@@ -148,7 +152,8 @@ class Roller(Ball):
         """
         command = checked_vector(omega, "an angular velocity")
         if not np.array_equal(command, self._command):
-            self._hit_factor, self._turn_travel = 1.0 + 0.0j, math.inf
+            self._hit_factor = 1.0 + 0.0j
+            self._turn_travel = math.inf
             self._command = command.copy()
         horizontal = complex(command[0], command[1]) * self._hit_factor
         self.omega = np.array([horizontal.real, horizontal.imag, command[2]])

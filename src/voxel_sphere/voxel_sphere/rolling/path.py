@@ -76,7 +76,9 @@ class RolledPath:
         events: Sequence[RollEvent],
     ) -> RolledPath:
         """Return the path that consists of samples, with how the run ended."""
-        columns: dict[str, Any] = dict(zip(Sample._fields, map(np.array, zip(*samples))))
+        columns: dict[str, Any] = {}  # the fields of Sample, each of all samples
+        for name in Sample._fields:
+            columns[name] = np.array([getattr(sample, name) for sample in samples])
         return cls(radius=radius, travel=travel, status=status, events=events, **columns)
 
     @property

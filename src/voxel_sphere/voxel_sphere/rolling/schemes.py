@@ -18,7 +18,7 @@ import math
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample, turning
-from voxel_sphere.rolling.vectors import cross_product, dot, moved, norm, scaled
+from voxel_sphere.rolling.vectors import add_scaled, cross_product, dot, norm, scaled
 
 EXACT, LOCAL_PLANE = range(2)
 
@@ -52,7 +52,7 @@ def rolling_velocity(scheme, field, r, w, c, n):
     m_ba = -r * dot(b, n_rate_a)
     m_bb = 1.0 - r * dot(b, n_rate_b)
     determinant = m_aa * m_bb - m_ab * m_ba
-    return moved(scaled(speed * m_bb / determinant, a), -speed * m_ba / determinant, b)
+    return add_scaled(scaled(speed * m_bb / determinant, a), -speed * m_ba / determinant, b)
 
 
 @kernel
@@ -65,9 +65,9 @@ def velocity(scheme, field, r, w, c):
 @kernel
 def runge_kutta(scheme, field, r, w, c, v, h):
     """Return the centre (3) after a step h [s] from c, where its velocity is v (3)."""
-    v2 = velocity(scheme, field, r, w, moved(c, 0.5 * h, v))
-    v3 = velocity(scheme, field, r, w, moved(c, 0.5 * h, v2))
-    v4 = velocity(scheme, field, r, w, moved(c, h, v3))
+    v2 = velocity(scheme, field, r, w, add_scaled(c, 0.5 * h, v))
+    v3 = velocity(scheme, field, r, w, add_scaled(c, 0.5 * h, v2))
+    v4 = velocity(scheme, field, r, w, add_scaled(c, h, v3))
     s = h / 6.0
     return (
         c[0] + s * (v[0] + 2.0 * (v2[0] + v3[0]) + v4[0]),

@@ -59,10 +59,11 @@ def reflected(v: Array, normals: list[Array]) -> Array | None:
         normals: normals of the walls within the plane of the ground, each (3,).
     """
     for _ in range(REFLECTIONS):
-        speed, k = min((v @ m, k) for k, m in enumerate(normals))
-        if not speed < -APPROACH_ROUND_OFF * np.linalg.norm(v):
+        speeds = [v @ m for m in normals]  # away from each wall
+        nearest = int(np.argmin(speeds))  # the wall that it approaches fastest
+        if not speeds[nearest] < -APPROACH_ROUND_OFF * np.linalg.norm(v):
             return v
-        v = v - 2.0 * speed * normals[k]
+        v = v - 2.0 * speeds[nearest] * normals[nearest]
     return None
 
 

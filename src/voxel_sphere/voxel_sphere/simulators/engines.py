@@ -33,6 +33,7 @@ def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
     Raises:
         AccordError: if it takes heights, and there are walls or the ground is no graph.
     """
+    # What an engine lacks is listed with the message that says so.
     no_mesh = engines.spec(engine).lacks.get("terrain_mesh")
     if no_mesh is None:
         return mesh_fixture(scene)
@@ -64,7 +65,6 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
         AccordError: for the kinematic ball, or a terrain that the engine does not take.
     """
     refuse_kinematic(setup, engine.name)
-    contact = setup.contact
-    if contact is not None:
-        contact = replace(contact, fixtures=(fixture_for(engine, setup.terrain),))
+    assert setup.contact is not None  # or it was refused
+    contact = replace(setup.contact, fixtures=(fixture_for(engine, setup.terrain),))
     return engines.simulate_model(engines.EngineModel.of(setup, contact=contact), engine)

@@ -31,11 +31,11 @@ from voxel_sphere.terrain.workspace import Terrain, check_size, open_workspace
 # voxels, by 0.10 r with 2, and by 0.07 r with 2.5 (n = 100, DART; docs/voxel_sphere.md).
 SMOOTHING = 2.5
 # Terrains kept in memory: one of 200 voxels takes some hundred megabytes; a run uses one
-CACHED = 4
+CACHE_SIZE = 4
 # Largest relative difference between the ball's radii in slices and parameters: above that of a
 # radius which is typed with four digits, and below the smallest errors of paths, 0.003 r
 # (docs/voxel_rolling.md).
-SAME_RADIUS = 1e-3
+RADIUS_TOLERANCE = 1e-3
 NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 
 
@@ -73,7 +73,7 @@ def make_scene(
     return _generate(recipe, n, size_workspace, radius)
 
 
-@lru_cache(maxsize=CACHED)
+@lru_cache(maxsize=CACHE_SIZE)
 def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scene:
     """Return the terrain of a recipe, JSON with the keyword arguments of `surface_of`.
 
@@ -93,14 +93,14 @@ def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scen
     return Scene(Terrain(n, ball_radius, radius / ball_radius, surface, walls, generated.name))
 
 
-@lru_cache(maxsize=CACHED)
+@lru_cache(maxsize=CACHE_SIZE)
 def _read(folder: str, surface: str, walls: str, workspace: str, radius: float) -> Scene:
     """Return the terrain of slices in a folder; their ball must have the robot's radius [m]."""
     opened = open_workspace(Path(folder))
     names = {"surface": surface, "walls": walls, "workspace": workspace}
     scene = Scene.of(opened, **{key: name or None for key, name in names.items()})
     ball_radius = scene.terrain.radius * scene.voxel  # [m]
-    if abs(ball_radius - radius) > SAME_RADIUS * radius:
+    if abs(ball_radius - radius) > RADIUS_TOLERANCE * radius:
         raise AccordError(
             f"{opened.path}: its ball has a radius of {ball_radius:.6g} m, the robot's has "
             f"{radius:g}; try --set parameters.radius={ball_radius:.6g}"

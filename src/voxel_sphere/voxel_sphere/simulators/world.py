@@ -1,7 +1,8 @@
 """The terrain of a scenario as a world for Gazebo, kept in a cache, and as a mesh for pictures.
 
 A world is made once for each terrain. VERSION must rise whenever a world comes out differently, or
-old files would still be used. PLATE and DRAWN only shape pictures and may be tuned.
+old files would still be used. PLATE_THICKNESS and GREY_SMOOTHING only shape pictures and may be
+tuned.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from roboaccord.scenario import Setup
 
 from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.simulators.scene import contact_mesh
-from voxel_sphere.terrain.mesh import SMOOTH, terrain_mesh
+from voxel_sphere.terrain.mesh import SMOOTH_SD, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SOLID
 
-PLATE = 0.5  # radii of the ball; drawn thickness of the solid below the ground, by eye
-DRAWN = 1.0  # voxels; standard deviation of the Gaussian that smooths grey slices for pictures
+PLATE_THICKNESS = 0.5  # radii of the ball; drawn thickness of the solid below the ground, by eye
+# voxels; standard deviation of the Gaussian that smooths grey slices for pictures
+GREY_SMOOTHING = 1.0
 # Friction coefficient of the terrain: so large that the ball's counts, for Gazebo takes the
 # smaller.
 FRICTION = 100.0
@@ -58,10 +60,12 @@ def draw_relief(setup: Setup) -> tuple[Array, Faces]:
     drawn as its floor. The solid below the ground is cut to a plate.
     """
     scene: Scene = setup.terrain
+    # Each voxel as full as the emptiest one from it down.
     filled = np.minimum.accumulate(scene.terrain.solid, axis=2)
-    full = (filled >= SOLID).all(axis=(0, 1))
-    below = max(int(np.argmin(full)) - round(PLATE * scene.terrain.radius), 0)
-    plate = replace(scene.terrain, surface=filled[:, :, below:], walls=None)
-    mesh = terrain_mesh(plate, smoothing=DRAWN if scene.terrain.grey else SMOOTH)
-    vertices = (mesh.vertices + np.array([0.0, 0.0, below])) * scene.voxel
+    is_full_layer = (filled >= SOLID).all(axis=(0, 1))
+    lowest_ground = int(np.argmin(is_full_layer))  # first layer that is not full
+    bottom = max(lowest_ground - round(PLATE_THICKNESS * scene.terrain.radius), 0)
+    plate = replace(scene.terrain, surface=filled[:, :, bottom:], walls=None)
+    mesh = terrain_mesh(plate, smoothing=GREY_SMOOTHING if scene.terrain.grey else SMOOTH_SD)
+    vertices = (mesh.vertices + np.array([0.0, 0.0, bottom])) * scene.voxel
     return vertices, tuple(map(tuple, mesh.faces.tolist()))

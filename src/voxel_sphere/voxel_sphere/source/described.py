@@ -14,8 +14,8 @@ Taken literally the description stops or freezes the sphere in two cases. There 
 (docs/voxel_sphere.md): voxels up to 3 r/10 apart belong to one patch, and the position of the
 centre is carried from step to step, not that of the contact.
 
-The source's reaches, shift and step stay (test_voxel_as_described); LEAST_REACH, TOUCH and the
-linkage are ours and may be changed. A better scheme belongs in rolling/.
+The reaches, shift and step of the source stay (test_voxel_as_described); LEAST_REACH,
+TOUCH_DISTANCE and the linkage are ours and may be changed. A better scheme belongs in rolling/.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ STEP = 1.0  # voxels; travel in a step, the source's
 DESCRIBED = "as_described"  # name of the scheme
 # voxels; a voxel matches if its centre is this near to the sphere's skin: from 1 to 3 the paths in
 # bowl and sinusoid at n = 50 are the same (measured)
-TOUCH = 1.5
+TOUCH_DISTANCE = 1.5
 # voxels of a singular value, or voxels^4 of a determinant; below it points lie on a line and define
 # no plane: for centres of voxels both are round-off then, and of order 1 elsewhere.
-FLAT = 1e-9
+COLLINEAR = 1e-9
 
 
 class AsDescribed:
@@ -69,7 +69,8 @@ class AsDescribed:
         # Centres of the boundary voxels: full ones with an empty neighbour.
         self._voxels = np.argwhere(full & ~scipy.ndimage.binary_erosion(full, border_value=1)) + 0.5
         self._tree = scipy.spatial.cKDTree(self._voxels)
-        self.time, self.centre, self.rotation = 0.0, np.array(centre, dtype=float), np.eye(3)
+        self.time = 0.0
+        self.centre, self.rotation = np.array(centre, dtype=float), np.eye(3)
         self.omega = np.array(omega, dtype=float)
         self.slopes = np.zeros(2)  # z_x and z_y of the ground
         self.contact = self.centre - [0.0, 0.0, radius]
@@ -132,10 +133,10 @@ class AsDescribed:
         there are more than two patches.
         """
         r = self._r
-        if self._tree.query(self.centre)[0] > r + TOUCH and not self._shift():
+        if self._tree.query(self.centre)[0] > r + TOUCH_DISTANCE and not self._shift():
             self._end("contact_lost")
             return
-        neighbours = np.array(self._tree.query_ball_point(self.centre, r + TOUCH))
+        neighbours = np.array(self._tree.query_ball_point(self.centre, r + TOUCH_DISTANCE))
         points = self._voxels[neighbours]
         number = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
         patches = [points[number == k] for k in range(number.max() + 1)]
@@ -147,7 +148,8 @@ class AsDescribed:
         gaps = [np.linalg.norm(patch - self.centre, axis=1) for patch in patches]
         contacts = [patch[np.argmin(gap)] for patch, gap in zip(patches, gaps, strict=True)]
         contacts.sort(key=lambda point: float(np.linalg.norm(point - self.contact)))
-        self.contact, self._wall_contact = contacts[0], contacts[1] if len(contacts) > 1 else None
+        self.contact = contacts[0]
+        self._wall_contact = contacts[1] if len(contacts) > 1 else None
         # Move the centre to the distance r from the ground.
         gap = self.centre - self.contact
         self.centre = self.contact + gap * (r / np.linalg.norm(gap))
@@ -157,7 +159,7 @@ class AsDescribed:
         reach = max(1, round(SHIFT_REACH * self._r))
         steps = np.arange(-reach, reach + 1)
         shifts = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
-        touching = self._tree.query(self.centre + shifts)[0] <= self._r + TOUCH
+        touching = self._tree.query(self.centre + shifts)[0] <= self._r + TOUCH_DISTANCE
         if not touching.any():
             return False
         shortest = shifts[touching][np.argmin(np.linalg.norm(shifts[touching], axis=1))]
@@ -179,16 +181,17 @@ class AsDescribed:
         # Normal equations of z = z_x x + z_y y.
         plan = offsets[:, :2].T @ offsets[:, :2]
         for axis in (0, 1):
-            if plan[axis, axis] > 0 and np.linalg.det(plan) > FLAT:
+            if plan[axis, axis] > 0 and np.linalg.det(plan) > COLLINEAR:
                 slopes = np.linalg.solve(plan, offsets[:, :2].T @ offsets[:, 2])
                 self.slopes[axis] = slopes[axis]
 
     def _bounce(self, hit: Array) -> None:
         """Reflect at the wall with a contact `hit` (3,); its plane fits the voxels within r/10."""
-        n, v, neighbours = self.normal, self.velocity, self._voxels_near(hit, WALL_REACH)
+        n, v = self.normal, self.velocity
+        neighbours = self._voxels_near(hit, WALL_REACH)
         # The last principal axis of the voxels is the normal of their plane.
         _, sizes, axes = np.linalg.svd(neighbours - neighbours.mean(axis=0), full_matrices=False)
-        m = project_to_ground(axes[-1], n) if len(neighbours) > 2 and sizes[1] > FLAT else None
+        m = project_to_ground(axes[-1], n) if len(neighbours) > 2 and sizes[1] > COLLINEAR else None
         if m is None:
             self._end("no_wall_normal")
             return
@@ -248,7 +251,9 @@ def roll_as_described(
     """
     start_omega = omega(0.0) if callable(omega) else omega
     sphere = AsDescribed(solid, radius, centre=centre, omega=start_omega)
-    path, reported, travel = [Sample.of(sphere)], 0, 0.0
+    path = [Sample.of(sphere)]
+    reported = 0  # number of parts of the duration that have been reported
+    travel = 0.0  # length of the centre's path so far [voxels]
     while sphere.status == DONE and sphere.time < duration:
         if callable(omega):
             sphere.omega = np.array(omega(sphere.time), dtype=float)

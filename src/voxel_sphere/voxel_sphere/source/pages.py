@@ -24,12 +24,12 @@ from roboaccord.contract import Array, Json
 from roboaccord.run import write_text
 
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.source.relief import floor_heights, ground_and_walls, with_feet
+from voxel_sphere.source.relief import floor_heights, ground_and_walls, walls_with_feet
 from voxel_sphere.terrain.workspace import Terrain
 
 CONTOURS = 12  # approximate number of contours in a plan, by eye
 # voxels; ground whose heights differ by less has no contours, which would show its noise.
-FLAT = 0.1
+MIN_RELIEF = 0.1
 CONTACT_COLOUR = "#ff5fd2"  # of the contact's path: the colour scale of heights does not have it
 WALL_COLOUR = "#8a97ab"  # of walls in space
 MAX_SIDE = 150  # points along a side of the ground, so that a browser turns it smoothly
@@ -101,7 +101,7 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
     middles = np.arange(float(n)) + 0.5  # of the voxels
     with report.picture(file, report.SQUARE) as axes:
         report.heat_map(axes, middles, middles, heights, "height [voxels]")
-        if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
+        if np.nanmax(heights) - np.nanmin(heights) >= MIN_RELIEF:
             axes.contour(middles, middles, heights.T, CONTOURS, colors=report.INK, linewidths=0.5)
             axes.plot([], [], color=report.INK, lw=0.8, label="contours")
         # Paths, then the start (light) and the end (red), then the events as small dots.
@@ -139,7 +139,7 @@ def surface_figure(
         one_colour: Json = [[0, WALL_COLOUR], [1, WALL_COLOUR]]
         floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
         look: dict[str, Json] = {"colorscale": one_colour, "showscale": False, "opacity": 0.3}
-        data.append(_surface("walls", with_feet(walls, floor), look))
+        data.append(_surface("walls", walls_with_feet(walls, floor), look))
     paths = ("centre", path.centre, report.RED), ("contact", path.contact, CONTACT_COLOUR)
     for name, points, colour in paths:
         line: dict[str, Json] = {"line": {"color": colour, "width": 5}}

@@ -11,7 +11,7 @@ import scipy
 from roboaccord.contract import Array
 
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.terrain.mesh import HALF, SMOOTH
+from voxel_sphere.terrain.mesh import MIN_FILLED, SMOOTH_SD
 from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
 
@@ -30,13 +30,13 @@ def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
         smoothed: whether the heights are smoothed, which those of binary slices need.
     """
     n = solid.shape[2]
-    filled = solid >= HALF
+    filled = solid >= MIN_FILLED
     gap = np.where(filled.all(axis=2), n, np.argmin(filled, axis=2))
     # The voxel at the gap may be partly filled.
     below = np.arange(n) <= gap[..., None]
     heights = np.where(below, solid, 0).sum(axis=2) / SOLID
     if smoothed:
-        heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")
+        heights = scipy.ndimage.gaussian_filter(heights, SMOOTH_SD, mode="nearest")
     return np.asarray(heights)
 
 
@@ -53,7 +53,7 @@ def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
     return np.where(wall, np.nan, ground), np.where(wall, np.minimum(total, top), np.nan)
 
 
-def with_feet(walls: Array, ground: Array) -> Array:
+def walls_with_feet(walls: Array, ground: Array) -> Array:
     """Return heights of walls (n, n) with those of the ground next to them, to draw their sides."""
     is_beside_wall = scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls)
     return np.where(is_beside_wall, ground, walls)

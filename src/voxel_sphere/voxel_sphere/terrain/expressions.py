@@ -2,7 +2,7 @@
 
 Python's `ast` parses a text, and each node of the tree becomes a NumPy function if its kind is
 listed here; anything else is refused, so no Python code is run. Texts come from strangers:
-test_voxel_generate tries to get around these rules. LONGEST bounds the time that a text can take.
+test_voxel_generate tries to get around these rules. MAX_LENGTH bounds the time that a text takes.
 
 A function or constant may be added to FUNCTIONS or CONSTANTS, with its number of arguments in
 COUNTS if that is not one; an operator to OPERATORS.
@@ -21,7 +21,7 @@ from roboaccord.contract import AccordError, Array
 # A compiled part of an expression: returns its value, given the values of names.
 Evaluated = Callable[[Mapping[str, Array | float]], Array | float]
 
-LONGEST = 1000  # characters; longest text; those in docs/voxel_terrain.md have up to 30
+MAX_LENGTH = 1000  # characters of a text; those in docs/voxel_terrain.md have up to 30
 CONSTANTS = {"pi": np.pi, "e": np.e}
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan,
@@ -57,8 +57,8 @@ def expression(
     """
     names = {**CONSTANTS, **constants}
     source = text.replace("^", "**")
-    if len(source) > LONGEST:
-        raise AccordError(f"an expression has at most {LONGEST} characters")
+    if len(source) > MAX_LENGTH:
+        raise AccordError(f"an expression has at most {MAX_LENGTH} characters")
     try:
         tree = ast.parse(source.strip(), mode="eval").body
         evaluate = _compiled(tree, {*variables, *names}, source.strip())
@@ -99,9 +99,10 @@ def _compiled(node: ast.AST, names: set[str], source: str) -> Evaluated:
         case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
             return _applied(OPERATORS[type(op)], [operand], names, source)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
-            count = COUNTS.get(name, len(args) if name in ("min", "max") else 1)
-            if len(args) != max(count, 1):
-                raise AccordError(f"{name} takes {max(count, 1)} values, and has {len(args)}")
+            takes_any = name in ("min", "max")  # any number of values, but not none
+            count = max(len(args), 1) if takes_any else COUNTS.get(name, 1)
+            if len(args) != count:
+                raise AccordError(f"{name} takes {count} values, and has {len(args)}")
             return _applied(FUNCTIONS[name], args, names, source)
     segment = ast.get_source_segment(source, node) or source
     raise AccordError(

@@ -3,7 +3,7 @@
 generate.py makes volumes (n, n, n) of surfaces by these functions. The value of a voxel is the part
 of it that is solid, averaged over PARTS of each of its edges, so slices are grey. PARTS and BAND
 stay: test_voxel_generate compares volumes with integrals. The position of the robot in its volume
-is fixed by the source.
+is that of the source (the description of a MATLAB program, docs/voxel_sphere.md), and stays.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def centres(n: int, parts: int = 1) -> Array:
 
 
 def fill_below(height: Height, n: int, *, binary: bool = False, done: Done = no_progress) -> Volume:
-    """Return the volume below z = f(x, y), exact along z, averaged over 4 x 4 columns a voxel.
+    """Return the volume below z = f(x, y), exact along z, averaged over PARTS^2 columns a voxel.
 
     Args:
         height: height of the ground.
@@ -77,14 +77,16 @@ def fill_inside(
     x = centres(n)
     plan = np.meshgrid(x, x, indexing="ij")
     volume = np.empty((n, n, n), np.uint8)
-    offsets = np.stack(np.meshgrid(*[centres(1, PARTS) - 0.5] * 3), axis=-1).reshape(-1, 3)
+    part = centres(1, PARTS) - 0.5  # along one axis, from the centre of the voxel
+    offsets = np.stack(np.meshgrid(part, part, part), axis=-1).reshape(-1, 3)
     for k in range(n):
-        d = distance(*plan, np.full((n, n), k + 0.5))
-        volume[:, :, k] = np.where(d < 0, SOLID, 0)
-        i, j = np.nonzero(np.abs(d) < BAND)  # voxels near the surface
+        from_surface = distance(*plan, np.full((n, n), k + 0.5))
+        volume[:, :, k] = np.where(from_surface < 0, SOLID, 0)
+        i, j = np.nonzero(np.abs(from_surface) < BAND)  # voxels near the surface
         if len(i) and not binary:
             points = np.stack([i, j, np.full_like(i, k)], axis=-1) + 0.5
-            # Content of each part: the surface through it is taken as parallel to one of its faces.
+            # Content of each part, whose edge is 1 / PARTS: the surface through it is taken as
+            # parallel to one of its faces, so it falls from 1 to 0 over one edge.
             of_parts = distance(*np.moveaxis(points[:, None] + offsets, -1, 0))
             content = np.clip(0.5 - PARTS * of_parts, 0.0, 1.0).mean(axis=1)
             volume[i, j, k] = grey(content)

@@ -17,8 +17,8 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import AccordError, Json, check_folder, check_inside
@@ -31,8 +31,7 @@ from voxel_sphere.terrain.surfaces import Surface
 from voxel_sphere.terrain.workspace import ROBOT, Workspace, check_size, grid_size, open_workspace
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A volume of a workspace, before it is written.
 
     Args:

@@ -6,35 +6,31 @@ test_voxel_mesh compares with closed forms), and marching cubes give the surface
 voxel is filled. Meshes stay closed and outward, because DART takes no others. `height_field` is for
 engines that take heights instead.
 
-SMOOTH may be tuned; it was measured by balls, which the facets of a mesh brake. A file format is
+SMOOTH_SD may be tuned; it was measured by balls, which the facets of a mesh brake. A file format is
 added by its ending in trimesh.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy
-from roboaccord.contract import AccordError, Array, HeightField, writing
+from roboaccord.contract import AccordError, Array, HeightField, Index, writing
 from roboaccord.run import make_folder
 
 from voxel_sphere.terrain.slices import SOLID
 from voxel_sphere.terrain.workspace import Terrain
 
-Index = npt.NDArray[np.int64]
-
 # voxels; sigma of the smoothing. With less, facets brake a ball (docs/voxel_terrain.md)
-SMOOTH = 2.0
-HALF = 128  # of 255; value from which on a voxel counts as filled: the first above one half
+SMOOTH_SD = 2.0
+MIN_FILLED = 128  # of 255; value from which on a voxel counts as filled: the first above one half
 
 
-@dataclass(frozen=True)
-class Mesh:
+class Mesh(NamedTuple):
     """Triangles that bound the terrain, counterclockwise seen from outside.
 
     Args:
@@ -66,7 +62,7 @@ class Mesh:
         return bool((a != b).all() and (np.diff(forth) > 0).all() and (forth == back).all())
 
 
-def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
+def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH_SD) -> Mesh:
     """Return the mesh of a terrain, closed by the faces of the grid.
 
     Args:
@@ -158,7 +154,7 @@ def height_field(terrain: Terrain) -> HeightField:
         AccordError: if the terrain is not a graph: a column is empty below something solid.
     """
     solid = terrain.solid
-    filled = solid >= HALF
+    filled = solid >= MIN_FILLED
     gaps = (filled[:, :, 1:] & ~filled[:, :, :-1]).any(axis=2)
     if gaps.any():
         x, y = np.argwhere(gaps)[0]
@@ -166,7 +162,7 @@ def height_field(terrain: Terrain) -> HeightField:
         raise AccordError(f"{terrain.name} is not a height field: {gap}")
     heights = solid.sum(axis=2) / SOLID
     if not terrain.grey:
-        heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")
+        heights = scipy.ndimage.gaussian_filter(heights, SMOOTH_SD, mode="nearest")
     size = terrain.voxel_size
     middle = np.array([0.5 * size, 0.5 * size, 0.0])  # of the first column
     return HeightField(name="terrain", heights=heights * size, spacing=size, position=middle)

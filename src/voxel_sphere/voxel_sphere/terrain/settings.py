@@ -21,7 +21,7 @@ from roboaccord.run import write_text
 FILE = "workspace.yaml"
 SIZE_WORKSPACE = 10.0  # default of n / r, the size of the grid over the ball's radius: the source's
 VOXEL_SIZE = 0.01  # m; default, our choice: a ball of 0.1 m radius on 100 voxels
-LARGEST = 1e6  # bound of both numbers; larger ones, such as voxels of 1,000 km, are typing errors
+MAX_VALUE = 1e6  # bound of both numbers; larger ones, such as voxels of 1,000 km, are typing errors
 KINDS = ("robot", "surface", "walls", "workspace")  # kinds of volumes
 
 
@@ -60,7 +60,7 @@ def read_settings(folder: Path) -> Settings:
     for key in ("size_workspace", "voxel_size"):
         value = data.get(key, 1.0)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not 0 < value < LARGEST:
+        if not number or not 0 < value < MAX_VALUE:
             raise AccordError(f"{path}: {key} is {value!r}, and must be a positive number")
     volumes = data.get("volumes", {})
     if not isinstance(volumes, dict):

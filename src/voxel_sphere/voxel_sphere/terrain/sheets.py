@@ -17,14 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy
-from roboaccord.contract import AccordError, Array
+from roboaccord.contract import AccordError, Array, Index
 
 from voxel_sphere.terrain.filling import centres, grey
 from voxel_sphere.terrain.slices import Done, Volume, no_progress
-
-Index = npt.NDArray[np.int64]
 
 # voxels; distance between the points that sample the sheet. A voxel is then at most 0.18 beside the
 # nearest point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.
@@ -71,6 +68,7 @@ class Sheet:
             too_wide = [_gaps(grid, axis).max() > 2 * POINT_SPACING for axis in (0, 1)]
             if not any(too_wide):
                 return grid
+            # Twice as many points along an axis on which they are too far apart.
             counts = counts[0] * (1 + too_wide[0]), counts[1] * (1 + too_wide[1])
         raise AccordError("the surface is far larger than the grid, or is not continuous")
 

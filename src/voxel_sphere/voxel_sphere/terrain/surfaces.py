@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
+from inspect import signature
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -25,7 +25,6 @@ from roboaccord.contract import AccordError, Array
 Height = Callable[[Array, Array], Array]
 # Signed distance at (x, y, z), negative inside, of arrays of one shape [voxels].
 Distance = Callable[[Array, Array, Array], Array]
-KEYWORD = Parameter.KEYWORD_ONLY  # kind of the parameters of a surface
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +81,12 @@ def bowl(
     if not 0 < rim < 1:
         raise AccordError(f"rim is {rim:g}, and must be between 0 and 1")
 
-    # `middle` is the height of the bowl's centre, `edge` that of its rim; both are set below.
+    middle = base * r + radius  # height of the bowl's centre
+    edge = base * r + radius * (1 - np.sqrt(1 - rim**2))  # height of its rim
+
     def height(x: Array, y: Array) -> Array:
         plan = np.minimum(np.hypot(x - n / 2, y - n / 2), rim * radius)
         return np.asarray(middle - np.sqrt(radius**2 - plan**2))
-
-    middle, edge = base * r + radius, base * r + radius * (1 - np.sqrt(1 - rim**2))
 
     def ground(x: Array, y: Array, z: Array) -> Array:
         ball = radius - np.sqrt((x - n / 2) ** 2 + (y - n / 2) ** 2 + (z - middle) ** 2)
@@ -194,7 +193,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
     """
     if name not in SURFACES:
         raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
-    accepted = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
+    accepted = [*signature(SURFACES[name]).parameters][2:]  # those after n and r
     for key in parameters:
         if key not in accepted:
             raise AccordError(f"{name} has no parameter {key}; it has {', '.join(accepted)}")

@@ -6,7 +6,7 @@ lists and reads them, and `select` picks those that a user means; each refusal i
 
 Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], and its centre is at
 i + 0.5. ROBOT, the name Bitmaps_n and the kinds by name (`_kind`) stay, for existing folders use
-them (docs/voxel_terrain.md); SMALLEST and LARGEST may be changed.
+them (docs/voxel_terrain.md); MIN_SIZE and MAX_SIZE may be changed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_setting
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, no_progress
 
 ROBOT = "Sphere_robot"  # name of the robot's volume in existing folders
-SMALLEST = 8  # voxels along an edge: a sphere of radius n / 10 then still has some volume
-LARGEST = 256  # voxels along an edge: distance fields of larger grids need gigabytes
+MIN_SIZE = 8  # voxels along an edge: a sphere of radius n / 10 then still has some volume
+MAX_SIZE = 256  # voxels along an edge: distance fields of larger grids need gigabytes
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,9 @@ class Workspace:
         names = self.select(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
         grey = all(map(self.is_grey, names, volumes))
-        ground, walls_volume = volumes[0], volumes[1] if len(volumes) > 1 else None
-        scale = self.n, self.radius, self.voxel_size
-        return Terrain(*scale, ground, walls_volume, name="+".join(names), grey=grey)
+        wall = volumes[1] if len(volumes) > 1 else None
+        name = "+".join(names)
+        return Terrain(self.n, self.radius, self.voxel_size, volumes[0], wall, name, grey)
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether a volume is grey, by `workspace.yaml` or else by its values."""
@@ -172,7 +172,9 @@ class Workspace:
             if surface is not None or walls is not None:
                 raise AccordError("a workspace has its walls: name it alone, or surface and walls")
             return [workspace]
-        wholes, surfaces, all_walls = map(self.names, ("workspace", "surface", "walls"))
+        wholes = self.names("workspace")
+        surfaces = self.names("surface")
+        all_walls = self.names("walls")
         # No surface is named: take the only whole workspace, or the only surface.
         if surface is None:
             if walls is None and len(wholes) == 1 and not surfaces:
@@ -215,8 +217,8 @@ def check_size(n: float, subject: str) -> None:
     Raises:
         AccordError: if it is not whole, or out of range; its text begins with `subject`.
     """
-    if n != int(n) or not SMALLEST <= n <= LARGEST:
-        raise AccordError(f"{subject} {n:g}; grids are of {SMALLEST} to {LARGEST} voxels")
+    if n != int(n) or not MIN_SIZE <= n <= MAX_SIZE:
+        raise AccordError(f"{subject} {n:g}; grids are of {MIN_SIZE} to {MAX_SIZE} voxels")
 
 
 def grid_size(path: Path) -> int:

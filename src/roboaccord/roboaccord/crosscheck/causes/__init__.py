@@ -8,7 +8,7 @@ and names the fewest that explain the residuals. It serves engines, recorded run
 From below: hypotheses.py lists what may be wrong, samples.py rewrites recorded data with an error
 undone, fit.py fits sizes, search.py chooses what is fitted, and explain.py which causes are named
 (their words are in report/cause_words.py). ticks.py and reference.py predict control periods by an
-engine's twin and by the reference, name.py brings them together, and resolution.py states which
+engine's twin and by the reference, findings.py brings them together, and resolution.py states which
 errors would have been found.
 
 Hypotheses and thresholds may be changed while test_naming, test_causes, test_scheme and

@@ -33,8 +33,8 @@ MOST_CAUSES = 3
 # Share of the squared residuals above which a remainder means that a fit, or the ticks with events,
 # explains nothing.
 UNEXPLAINED = 0.1
-# Factor on what a fit may usually leave that is allowed on the held-out half:
-# twice in each residual.
+# Factor on what a fit may usually leave that is allowed on the held-out half: twice in each
+# residual.
 HELD_OUT = 4.0
 # Mean squared residual over that of the noise below which fits are not compared: the noise is not
 # known better than to a tenth.
@@ -197,8 +197,8 @@ def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
     Returns:
         the explanation, the fit without a cause, and the fit with the named causes.
     """
+    # Add causes until another one adds nothing, or only noise remains; `plain` is without a cause.
     plain, best, fits = search.plain, search.plain, list[Fit]()
-    # Add causes until another one adds nothing, or only noise remains.
     for stage in search.stages():
         if not stage or not search.problem.adds(best, stage[0]):
             break
@@ -216,8 +216,8 @@ def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
     shares = [(fit, held_out(plain, fit)) for fit in candidates]
     confirmed = [(fit, held) for fit, held in shares if held is not None]
     if not confirmed:
-        nothing = best.cost > UNEXPLAINED * plain.cost
-        code = Conclusion.NOTHING_EXPLAINS if nothing else Conclusion.NO_SINGLE_CAUSE
+        nothing_explains = best.cost > UNEXPLAINED * plain.cost
+        code = Conclusion.NOTHING_EXPLAINS if nothing_explains else Conclusion.NO_SINGLE_CAUSE
         left = _share(best, plain)
         return Explanation(code, most=causes_of(best), left=left), plain, plain
     (fit, held), *alternatives = confirmed

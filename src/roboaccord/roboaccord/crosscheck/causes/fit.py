@@ -248,8 +248,9 @@ def fitted(
     """
     best, priors = Fit(problem, variant, groups), problem.nuisance
     hypotheses = [*best.components, *priors]  # h below is one of them
-    begin = start or {}
-    sizes = {h: begin.get(h, priors[h].mean if h in priors else 0.0) for h in hypotheses}
+    # Begin at `start`, else at the mean of a prior, else at 0.
+    begin = {**{h: prior.mean for h, prior in priors.items()}, **(start or {})}
+    sizes = {h: begin.get(h, 0.0) for h in hypotheses}
     is_nonlinear = any(h.quantity in NONLINEAR for h in best.components)
     halvings = MAX_HALVINGS  # that remain
     for _ in range(MAX_ITERATIONS + MAX_HALVINGS):
@@ -264,14 +265,14 @@ def fitted(
                 sizes = {h: 0.5 * (size + best.sizes.get(h, size)) for h, size in sizes.items()}
                 continue
             mean_square = max(1.0, cost / residuals.size)
-            small = max(SETTLED_NOISE * mean_square, SETTLED_SHARE * cost)
-            settled = best.cost - cost < small
+            small_decrease = max(SETTLED_NOISE * mean_square, SETTLED_SHARE * cost)
+            is_settled = best.cost - cost < small_decrease
             slopes = problem.slopes(hypotheses, sizes)
         except (AccordError, ArithmeticError):
             break
         # A component without effect at size 0 cannot be fitted; others may stay as they are.
         acting = [h for h in hypotheses if h in slopes]
-        if not settled and any(h not in slopes for h in best.components if sizes[h] == 0.0):
+        if not is_settled and any(h not in slopes for h in best.components if sizes[h] == 0.0):
             break
         best = Fit(problem, variant, groups, sizes, {}, cost, residuals)
         if not acting:
@@ -280,7 +281,7 @@ def fitted(
         step = _step(residuals, slopes, best, acting)
         errors = _deviations(np.array([slopes[h] for h in acting]), residuals, step.inverse)
         best = replace(best, deviations=dict(zip(acting, errors.tolist())))
-        if settled or step.gain < WORTHWHILE_GAIN * small:
+        if is_settled or step.gain < WORTHWHILE_GAIN * small_decrease:
             break
         sizes, residuals = dict(sizes), None
         for hypothesis, change in zip(acting, step.changes.tolist()):
@@ -357,7 +358,9 @@ def _step(
     target = np.r_[residuals.ravel(), _prior(priors, fit.sizes)]
     columns = np.asarray(np.linalg.qr(np.vstack([stacked(fit, group, slopes), target]).T, "r")).T
     columns, target = columns[:-1], columns[-1]
-    free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(group),) * 2)
+    free = independent(columns)  # rows of sizes that may still change
+    normal = columns @ columns.T
+    inverse = np.zeros_like(normal)
     norms = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
     while free:
         # Solve for the free sizes, with columns scaled to unit length.
@@ -367,7 +370,7 @@ def _step(
         inverse[block] /= np.outer(norms, norms)[block]
         change[free] = 0.0
         change[free] = (inverse @ -(columns @ target + normal @ change))[free]
-        # Fix the first size that would leave its bounds, and solve again for the others.
+        # Fix the first size that would leave the bounds of its prior, and solve again for others.
         bounds = {row: priors[group[row]] for row in free if group[row] in priors}
         moved = {row: fit.sizes[group[row]] + change[row] for row in bounds}
         beyond = [row for row, prior in bounds.items() if not prior.low <= moved[row] <= prior.high]

@@ -18,14 +18,15 @@ import numpy as np
 
 from roboaccord.engines.deviations import OF_JOINTS, PRODUCTS
 
-# Quantities of encoders and drives: zero of an encoder, limit and first-order lag of a motor's
-# effort, low-pass filter of recorded efforts, factor on efforts, ...
+# Names of the quantities that code refers to. Of encoders and drives: zero position of an encoder,
+# limit and first-order lag of a motor's effort, low-pass filter by which efforts were recorded;
+# factor on efforts, velocity limit, backlash of a gear, stiffness of a spring at a joint.
 ZERO, LIMIT, MOTOR, FILTER = "zero", "effort limit", "motor lag", "effort filter"
 FACTOR, SPEED_LIMIT, BACKLASH, SPRING = "effort factor", "velocity limit", "backlash", "spring"
+# Of a link that carries an unknown body, and of a joint whose brake is on.
 PAYLOAD, BRAKE = "payload", "brake"
 # Quantities of joints, beside OF_JOINTS of engines/deviations.py; all others are of links.
-ENCODERS_AND_DRIVES = (ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING)
-MORE_OF_JOINTS = (*ENCODERS_AND_DRIVES, "axis", "effort offset")
+DRIVE_QUANTITIES = (ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING)
 # Units of sizes by quantity; others are relative to the parameter.
 UNITS = {
     **dict.fromkeys(("centre", "origin"), "m"),
@@ -47,15 +48,15 @@ AXES = {
 }
 # Quantities whose effect on residuals is not linear in the size.
 NONLINEAR = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR, PAYLOAD)
-# Physically possible sizes (low, high): of a mass or inertia from none to 21 times it, for what is
-# off by more has a wrong unit (1000); of factors that keep their sign, as a gear of the other sign
-# is another error; of what cannot be negative; and of products of inertia, of which those of the
-# other sign are off by -2 of themselves.
-ANY, NOT_NEGATIVE = (-np.inf, np.inf), (0.0, np.inf)
-POSSIBLE = {
+UNBOUNDED, NOT_NEGATIVE = (-np.inf, np.inf), (0.0, np.inf)
+# Physically possible sizes (low, high), in the unit of the quantity; others are unbounded.
+SIZE_BOUNDS = {
+    # From none to 21 times it: what is off by more has a wrong unit, a factor of 1000.
     **dict.fromkeys(("mass", "inertia"), (-1.0, 20.0)),
+    # Factors that keep their sign: a gear of the other sign is another error.
     **dict.fromkeys(("gear", "gravity"), (-0.9, np.inf)),
     **dict.fromkeys((MOTOR, LIMIT, FILTER, PAYLOAD), NOT_NEGATIVE),
+    # Products of inertia: one of the other sign is off by -2 of itself.
     PRODUCTS: (-3.0, 3.0),
 }
 # Change of a size by which its effect is found, in its unit. The one-sided difference errs by half
@@ -63,7 +64,7 @@ POSSIBLE = {
 PROBE = 1e-4
 # The same for quantities of small numbers: of armature [kg m^2], small beside 1e-5 of light links,
 # and of a motor lag [s], a thousandth of a tick at 1 kHz.
-PROBES = {"armature": 1e-7, MOTOR: 1e-6}
+PROBE_BY_QUANTITY = {"armature": 1e-7, MOTOR: 1e-6}
 
 
 class Hypothesis(NamedTuple):
@@ -94,12 +95,14 @@ class Hypothesis(NamedTuple):
     @property
     def probe(self) -> float:
         """Change of the size by which its effect is found."""
-        return PROBES.get(self.quantity, PROBE)
+        return PROBE_BY_QUANTITY.get(self.quantity, PROBE)
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest size that is physically possible."""
-        return ANY if self.is_composite and self.axis else POSSIBLE.get(self.quantity, ANY)
+        if self.is_composite and self.axis:
+            return UNBOUNDED
+        return SIZE_BOUNDS.get(self.quantity, UNBOUNDED)
 
     @property
     def is_composite(self) -> bool:
@@ -109,7 +112,8 @@ class Hypothesis(NamedTuple):
     @property
     def element(self) -> str:
         """What `where` names: "joint" or "link"."""
-        return "joint" if self.quantity in (*OF_JOINTS, *MORE_OF_JOINTS) else "link"
+        of_joints = (*OF_JOINTS, *DRIVE_QUANTITIES, "axis", "effort offset")
+        return "joint" if self.quantity in of_joints else "link"
 
     @property
     def component(self) -> str:
@@ -117,10 +121,10 @@ class Hypothesis(NamedTuple):
         return AXES[self.quantity][self.axis] if self.quantity in AXES else ""
 
 
+# Components that are fitted together.
 Group = tuple[Hypothesis, ...]
-"""Components that are fitted together."""
+# Sizes of hypotheses, in their units.
 Sizes = Mapping[Hypothesis, float]
-"""Sizes of hypotheses, in their units."""
 
 
 def tested_components(group: Group) -> Group:

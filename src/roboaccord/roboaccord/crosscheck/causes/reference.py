@@ -1,6 +1,6 @@
 """Control periods (ticks) of an engine's run, predicted by the reference with hypothetical errors.
 
-This is the problem to explain (ticks.py) for engines without a twin; name.py makes it by
+This is the problem to explain (ticks.py) for engines without a twin; findings.py makes it by
 `problem_and_bound`. The reference is the analytical model, not a simulation of links, so an error
 of a link, a gear or a damper enters as the effort on the joints that it makes: by inverse dynamics
 for links, which are known on a fixed base. Parameters of the reference itself, such as those of
@@ -41,10 +41,10 @@ class ReferenceProblem(TickProblem):
     """Residuals of ticks predicted by a reference, which has parameters of its own.
 
     Args:
-        only: first part of the scenario's keys of the parameters that are tried; "" for all.
+        key_prefix: first part of the scenario's keys of the parameters that are tried; "" for all.
     """
 
-    only: str = ""
+    key_prefix: str = ""
 
     def parameters(self) -> Iterator[Hypothesis]:
         """Yield errors that act as efforts on joints, and the reference's own parameters."""
@@ -58,7 +58,7 @@ class ReferenceProblem(TickProblem):
     @cached_property
     def _numbers(self) -> dict[str, float]:
         """Parameters of the reference, by scenario key."""
-        return parameters_of(self.setup, self.only)
+        return parameters_of(self.setup, self.key_prefix)
 
     @cached_property
     def _unlimited(self) -> Simulator:
@@ -69,7 +69,8 @@ class ReferenceProblem(TickProblem):
 
     def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a reference with errors of given sizes, and the run with its changed efforts."""
-        # Each error changes the efforts, the tree of links or the scenario.
+        # Each error changes the efforts, the tree of links or the setup: of an error of a gear or a
+        # damper the effort of the joint is that of the motor times the gear, less the damping.
         effort, setup, tree = run.effort, self.setup, self.setup.tree
         for hypothesis, size in sizes.items():
             is_concerned = np.array([hypothesis.where in (j, EVERY) for j in run.joints], float)
@@ -107,7 +108,7 @@ class ReferenceProblem(TickProblem):
 
 
 def problem_and_bound(
-    setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index, only: str = ""
+    setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index, key_prefix: str = ""
 ) -> tuple[ReferenceProblem, Array]:
     """Return the problem of ticks under the reference, and bounds of its rms residuals (2 n + 12,).
 
@@ -118,19 +119,24 @@ def problem_and_bound(
         runs: of the engine, by physics step.
         order: of its integrator.
         ticks: indices of the ticks to predict (k,).
-        only: as of `ReferenceProblem`.
+        key_prefix: as of `ReferenceProblem`.
     """
     steps = sorted(runs, reverse=True)[-STEPS:]
-    run = runs[steps[-1]]
-    fine, coarse = (make_simulator(setup, physics_step=dt) for dt in (steps[-1], steps[-2:][0]))
-    plain = ReferenceProblem(setup, fine, run, ticks, only=only)
-    errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
+    smallest_step = steps[-1]
+    run = runs[smallest_step]
+    reference = make_simulator(setup, physics_step=smallest_step)
+    problem = ReferenceProblem(setup, reference, run, ticks, key_prefix=key_prefix)
+    errors = [replace(problem, run=runs[step]).residuals() for step in steps]
     floor = np.finfo(float).eps * np.maximum(column_sizes(run), 1.0)
     if len(errors) < STEPS:
-        return plain, np.asarray(rms(errors[-1]) + floor)
-    floor = floor + rms(replace(plain, simulator=coarse).residuals() - errors[-1])
+        return problem, np.asarray(rms(errors[-1]) + floor)
+    # The reference's own error: its change with the step.
+    coarser_reference = make_simulator(setup, physics_step=steps[-2])
+    floor = floor + rms(replace(problem, simulator=coarser_reference).residuals() - errors[-1])
+    # What time stepping explains is taken from the residuals, and bounded (extrapolation.py).
     first, last = estimates(errors, order)
-    return replace(plain, rest=errors[-1] - last), np.asarray(SAFETY * rms(last - first) + floor)
+    bound = np.asarray(SAFETY * rms(last - first) + floor)
+    return replace(problem, rest=errors[-1] - last), bound
 
 
 def rms(values: Array) -> Array:
@@ -138,14 +144,14 @@ def rms(values: Array) -> Array:
     return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
 
 
-def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
+def parameters_of(setup: Setup, key_prefix: str = "") -> dict[str, float]:
     """Return the numbers of a setup that level 1 does not compare, by scenario key.
 
-    Only keys that begin with `only` are tried, since each needs a description to be expanded.
+    Only keys that begin with `key_prefix` are tried, since each needs a description to be expanded.
     """
     compared, parameters = _compared_numbers(setup), {}
     for key, value in numbers_of(setup).items():
-        if not key.startswith(only):
+        if not key.startswith(key_prefix):
             continue
         changed = with_parameter(setup, key, value * 1.001)
         if changed is not None and np.array_equal(_compared_numbers(changed), compared):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Annotated
 
 import numpy as np
@@ -62,6 +63,7 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
         level: its name.
     """
     resolutions = []
+    # Each parameter of one link or joint; those of EVERY one at once are not resolved.
     for quantity, where in dict.fromkeys(h.parameter for h in effects if h.where != EVERY):
         first = Hypothesis(quantity, where)
         by_component = [effects.get(h, 0.0) for h in components(first)]
@@ -75,8 +77,8 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
 
 def largest_effects(problem: TickProblem) -> dict[Hypothesis, float]:
     """Return the largest change of a tick by each parameter, over what is allowed."""
-    hypotheses = [h for group in problem.groups() for h in group]
-    return {h: float(np.abs(slope).max()) for h, slope in problem.slopes(hypotheses).items()}
+    slopes = problem.slopes([*chain(*problem.groups())])
+    return {hypothesis: float(np.abs(slope).max()) for hypothesis, slope in slopes.items()}
 
 
 def shown_of(errors: Sequence[Resolved]) -> list[Resolved]:
@@ -101,12 +103,14 @@ def ask_resolution(
         setup: robot and scenario.
         order: of the engine's integrator.
     """
-    shares = [error for error in errors if error.unit == "1"]
-    largest = next(iter(ranked(shares, lambda error: -error.smallest)), None)
+    relative_errors = [error for error in errors if error.unit == "1"]
+    largest = next(iter(ranked(relative_errors, lambda error: -error.smallest)), None)
     if largest is not None and largest.smallest <= asked:
         return list(findings)
-    level, where = (largest.level, largest.where) if largest else ("scheme", "")
-    key, value = _setting_needed(largest, asked, setup, order) if largest else ("", 0.0)
+    level, where, key, value = "scheme", "", "", 0.0  # if no error is known
+    if largest is not None:
+        level, where = largest.level, largest.where
+        key, value = _setting_needed(largest, asked, setup, order)
     why = because(Code.HIDDEN, most=largest, asked=asked, key=key, value=value)
     return [
         replace(finding.also(why), outcome=Outcome.NOT_JUDGED, where=where)

@@ -7,7 +7,8 @@ RECORDED; errors without one (exchanged columns, signs, frames) are yielded by `
 `framed`. The samples are a run's `Trajectory`, or another dataclass with the names `joints` and
 arrays that have a column for each of them.
 
-New errors are added to RECORDED or `exchanged`; the order of ORDERS is that of names in results.
+New errors are added to RECORDED or `exchanged`; the order of EXCHANGED_ARRAYS is that of names in
+results.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from roboaccord.crosscheck.ticks import Index
 from roboaccord.engines.deviations import EVERY
 from roboaccord.numerics.rotations import quaternion_matrix
 
-Samples = TypeVar("Samples", bound=Any)  # dataclass with `joints` and a column of arrays for each
+# A dataclass with names `joints` and arrays that have a column for each of them.
+Samples = TypeVar("Samples", bound=Any)
 # Arrays whose columns may have another sign or order, by the name of the error.
-ORDERS = {
+EXCHANGED_ARRAYS = {
     "effort": ("effort",),
     "rate": ("qd",),
     "state": ("q", "qd"),
@@ -72,7 +74,7 @@ def unlagged(run: Trajectory, ticks: float, _: str = "") -> Trajectory:
     return replace(run, qd=qd, twist=twist)
 
 
-def turned(run: Trajectory, angle: float, where: str) -> Trajectory:
+def without_offset(run: Trajectory, angle: float, where: str) -> Trajectory:
     """Return a run whose recorded positions of a joint are reduced by an encoder offset [rad]."""
     return replace(run, q=run.q - angle * (np.array(run.joints) == where))
 
@@ -124,7 +126,7 @@ def unfiltered(samples: Samples, lag: float, where: str) -> Samples:
 RECORDED: Mapping[str, Callable[[Any, float, str], Any]] = {
     "delay": delayed,
     "lag": unlagged,
-    ZERO: turned,
+    ZERO: without_offset,
     LIMIT: limited,
     MOTOR: lagging,
     FILTER: unfiltered,
@@ -149,16 +151,18 @@ def exchanges(
     The matrix changes the sign of one column or swaps two columns.
     """
     n = len(joints)
-    for quantity, columns in ORDERS.items():
-        chosen = [name for name in columns if name in names]
+    for quantity, arrays in EXCHANGED_ARRAYS.items():
+        chosen = [name for name in arrays if name in names]
         if not chosen:
             continue
         for i, joint in enumerate(joints):
-            yield Cause(f"sign of {quantity}", joint), chosen, np.diag(1.0 - 2.0 * np.eye(n)[i])
+            flip = np.eye(n)
+            flip[i, i] = -1.0
+            yield Cause(f"sign of {quantity}", joint), chosen, flip
         for i, j in combinations(range(n), 2):
-            change = np.eye(n)
-            change[[i, j]] = change[[j, i]]
-            yield Cause(f"order of {quantity}", f"{joints[i]}, {joints[j]}"), chosen, change
+            swap = np.eye(n)
+            swap[[i, j]] = swap[[j, i]]
+            yield Cause(f"order of {quantity}", f"{joints[i]}, {joints[j]}"), chosen, swap
 
 
 def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:

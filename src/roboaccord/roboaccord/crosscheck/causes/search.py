@@ -67,25 +67,25 @@ class Search:
     Attributes:
         problem: as above.
         plain: fit without a cause.
-        same: difference up to which two costs count as equal.
+        margin: difference up to which two costs count as equal.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.plain = problem, fitted(problem)
-        self.same = max(EQUAL_COST, ROUND_OFF * self.plain.cost)
+        self.margin = max(EQUAL_COST, ROUND_OFF * self.plain.cost)
         # Hypotheses whose fit must not begin at 0, with the sizes to begin at.
         self._starts = [*problem.starts()] if problem.searches(self.plain) else []
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the possible fits of one cause, then of two, then of three, the best first."""
-        single = self.single
-        yield single
+        yield self.single
         # Two causes: pairs by regression, one more beside the best fit of a variant or from a
         # start, and one from a start beside the best fits.
         started = [(group,) for group, _ in self._starts]
-        mixed = [fit for fit in single if fit.variant or fit.groups in started][:1]
-        extended = [fit for best in mixed for fit in self._extended(best, 1)]
-        extended += [fit for best in single[:MOST_EXTENDED] for fit in self._from_starts(best)]
+        mixed = [fit for fit in self.single if fit.variant or fit.groups in started][:1]
+        extended = self._extended(mixed[0], 1) if mixed else []
+        for best in self.single[:MOST_EXTENDED]:
+            extended += self._from_starts(best)
         pairs = self._ranked([*self._extended(self.plain, 2), *extended])
         yield pairs
         triples = list[Fit]()
@@ -106,7 +106,7 @@ class Search:
 
     def _ranked(self, fits: Sequence[Fit]) -> list[Fit]:
         """Return fits of finite score with significant sizes, the best first."""
-        return ranked([f for f in fits if np.isfinite(score(f)) and is_sure(f)], score, self.same)
+        return ranked([f for f in fits if np.isfinite(score(f)) and is_sure(f)], score, self.margin)
 
     def _variants(self) -> Iterator[Fit]:
         """Yield fits with an error without a size undone, if that leaves less of a few blocks."""
@@ -122,6 +122,9 @@ class Search:
     def _from_starts(self, anchor: Fit) -> list[Fit]:
         """Return the best fits with one more hypothesis, of those that do not begin at 0.
 
+        Each hypothesis is tried at its starts on a few blocks, where the residuals are replaced by
+        their part orthogonal to the slopes of what the anchor fits; the best are fitted to all.
+
         Args:
             anchor: fit to which the hypothesis is added.
         """
@@ -131,9 +134,9 @@ class Search:
         # Of a variant the samples are others; of few blocks the effects need not add up.
         if anchor.variant or not self._starts or (anchor.groups and blocks is not problem):
             return []
-        at, free = self._sizes_beside(anchor)
-        slopes = [slope.ravel() for slope in blocks.slopes(free, at).values()]
-        residuals = blocks.residuals(at).ravel()
+        sizes, free = self._sizes_beside(anchor)
+        slopes = [slope.ravel() for slope in blocks.slopes(free, sizes).values()]
+        residuals = blocks.residuals(sizes).ravel()
         basis = orthonormal_basis(slopes, residuals.size)
         residuals = orthogonal_part(residuals, basis)
         # The best start of each hypothesis, by what a few blocks leave; linear sizes are free.
@@ -151,7 +154,7 @@ class Search:
         # Fit the best of those that leave less than the anchor.
         best = ranked([*best_sizes], costs.__getitem__, REGRESSION_ROUND_OFF * cost_without)
         return [
-            fitted(problem, (*anchor.groups, group), {**at, group[0]: size})
+            fitted(problem, (*anchor.groups, group), {**sizes, group[0]: size})
             for group, size in best_sizes.items()
             if group in best[: problem.most_begun]
         ]
@@ -167,11 +170,12 @@ class Search:
     @cached_property
     def _start_effects(self) -> list[StartEffect]:
         """Effects of all hypotheses of `starts` on the residuals of a few blocks."""
-        blocks, (at, _) = self.problem.trial(), self._sizes_beside(self.plain)
-        before, effects = blocks.residuals(at).ravel(), list[StartEffect]()
-        for group, sizes in self._starts:
-            for size in sizes:
-                begin = {**at, group[0]: size}
+        blocks = self.problem.trial()
+        plain_sizes, _ = self._sizes_beside(self.plain)
+        before, effects = blocks.residuals(plain_sizes).ravel(), list[StartEffect]()
+        for group, start_sizes in self._starts:
+            for size in start_sizes:
+                begin = {**plain_sizes, group[0]: size}
                 slopes = [slope.ravel() for slope in blocks.slopes(group[1:], begin).values()]
                 other_slopes = np.reshape(slopes, (-1, before.size))
                 effect = blocks.residuals(begin).ravel() - before
@@ -190,6 +194,7 @@ class Search:
         round_off = REGRESSION_ROUND_OFF * total
         # Sets of groups, by index: each hypothesis, or each pair with one of the best.
         sets: list[tuple[int, ...]] = [(i,) for i in range(len(effects.groups))]
+        # Gain of a set: the part of the squared residuals that it explains.
         gains = {chosen: effects.explained(chosen) for chosen in sets}
         by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         if count == 2:
@@ -204,15 +209,14 @@ class Search:
             if is_equal and effects.explain_the_same(best[0], chosen):
                 best.append(chosen)
         # Fit the best sets, but not those that would leave too much.
-        fits, lowest = dict[tuple[int, ...], Fit](), np.inf
+        problem, fits, lowest = anchor.problem, dict[tuple[int, ...], Fit](), np.inf
         for chosen in best:
-            is_worth = anchor.problem.worth(total - gains[chosen], lowest, self.plain.cost)
+            is_worth = problem.worth(total - gains[chosen], lowest, self.plain.cost)
             if len(fits) < ALWAYS_FITTED or is_worth:
                 groups = (*anchor.groups, *(effects.groups[i] for i in chosen))
-                fits[chosen] = fitted(
-                    anchor.problem, groups, anchor.sizes, anchor.variant, anchor.residuals
-                )
-                lowest = min(lowest, fits[chosen].cost)
+                fit = fitted(problem, groups, anchor.sizes, anchor.variant, anchor.residuals)
+                lowest = min(lowest, fit.cost)
+                fits[chosen] = fit
         return [fits[chosen] for chosen in sorted(fits)]
 
     @cached_property
@@ -304,7 +308,7 @@ def linear_effects(anchor: Fit) -> LinearEffects:
     if acting:
         basis = orthonormal_basis(stacked(anchor, acting, slopes), target.size)
         columns, target = orthogonal_part(columns, basis), orthogonal_part(target, basis)
-    columns = columns / np.maximum(np.linalg.norm(columns, axis=1), 1e-300)[:, None]
+    columns = columns / np.maximum(np.linalg.norm(columns, axis=1), np.finfo(float).tiny)[:, None]
     rows = [[hypotheses.index(h) for h in group] for group in effective]
     return LinearEffects(effective, rows, columns, target)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -46,7 +47,8 @@ NAMED_SHARE = 1e-3
 BETTER_SHARE = 1e-3
 # Longest delay within a tick that is tried [physics steps]: ticks of the robots have 1 to 10.
 MOST_STEPS = 10
-# Number of ticks on which variants and starts are tried first: of one, any may be better by chance.
+# Number of ticks on which variants (errors without a size) and starts (sizes other than 0 at which
+# a fit begins) are tried first: of one, any may be better by chance.
 TRIAL_TICKS = 3
 # Errors of the recording: efforts that act late, rates that are recorded late [ticks], and a clock
 # that runs fast (relative).
@@ -109,7 +111,7 @@ class TickProblem(Problem):
                 nonzero[hypothesis] = size
         simulator, run = self.with_errors(run, nonzero) if nonzero else (self.simulator, run)
         # A fast clock (relative) adds its share of the change over the tick.
-        clock_error = sizes.get(CLOCK, 0.0)
+        clock_error = sizes.get(CLOCK, 0.0)  # relative
         ends, _ = predict_ticks(simulator, run, self.ticks, self.late_steps, self.extra_steps)
         errors = state_difference(run.at(self.ticks + 1), ends)
         if clock_error:
@@ -121,16 +123,16 @@ class TickProblem(Problem):
 
         Hypotheses that change nothing are missing.
         """
-        columns, plain = {}, self.residuals(at)
+        slopes, unchanged = {}, self.residuals(at)
         for h in ones:
             try:
                 changed = self.residuals({**at, h: at.get(h, 0.0) + h.probe})
             except AccordError:  # a model that cannot be
                 continue
-            slope = (changed - plain) / h.probe
+            slope = (changed - unchanged) / h.probe
             if np.isfinite(slope).all() and slope.any():
-                columns[h] = slope
-        return columns
+                slopes[h] = slope
+        return slopes
 
     def groups(self) -> list[Group]:
         """Return errors of the recording and parameters of the simulator, by components."""
@@ -194,15 +196,15 @@ class TwinProblem(TickProblem):
         changes = [ModelChange(*h, size) for h, size in sizes.items()]
         if isinstance(self.simulator, Twin):  # of one model, and nothing stands in front of it
             return self.simulator.otherwise(changes), run
-        return make_simulator(self.setup, twin_of(self.engine, off=changes)), run
+        return make_simulator(self.setup, twin_of(self.engine, changes=changes)), run
 
     def parameters(self) -> Iterator[Hypothesis]:
         """Yield the parameters of links, joints, feet, gravity and ground of the twin."""
         parts = twins_of(self.simulator)
-        links, joints, feet = (
-            list(dict.fromkeys(name for part in parts for name in getattr(part, kind)))
-            for kind in ("links", "joints", "feet")
-        )
+        # Names of all parts, each once.
+        links = [*dict.fromkeys(chain(*(part.links for part in parts)))]
+        joints = [*dict.fromkeys(chain(*(part.joints for part in parts)))]
+        feet = [*dict.fromkeys(chain(*(part.feet for part in parts)))]
         for quantities, elements in ((OF_LINKS, links), (OF_JOINTS, joints)):
             for quantity in quantities:
                 has_common_size = len(elements) > 1 and not Hypothesis(quantity).component

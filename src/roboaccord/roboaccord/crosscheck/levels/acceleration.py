@@ -7,7 +7,8 @@ the analytical model; no time stepping is involved. Conformance suites of robots
 (testing/) call both, too.
 
 To compare another property of joints, add a field to `JointProperties` (engines/model.py) and its
-name to JOINT_FIELDS. READ_BACK may be tuned. Names of the checks are keys of summary.json and stay.
+name to JOINT_FIELDS. READ_BACK_STATES may be tuned. Names of the checks are keys of summary.json
+and stay.
 """
 
 from __future__ import annotations
@@ -18,40 +19,24 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.results import Quantity, unit_of
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck import round_off
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
-from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_SEEDS
-from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import ROUND_OFF
-from roboaccord.engines.base import EngineSimulator, engine_parts
-from roboaccord.engines.differences import (
-    Difference,
-    compare_axis,
-    compare_limits,
-    compare_link,
-    compare_mass,
-    compare_value,
-    relative_at,
-)
+from roboaccord.crosscheck.round_off import ROUND_OFF
+from roboaccord.engines import differences
+from roboaccord.engines.base import engine_parts
+from roboaccord.engines.differences import Difference, compare_value
 from roboaccord.engines.model import WORLD, JointProperties, Properties, intended_properties
-from roboaccord.engines.twin_rounding import ROUNDING, Roundings
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-# Roundings of a property that an engine computes from the description, such as an inertia about
-# turned axes, in single precision; in double precision ROUND_OFF is larger.
-PROPERTY_ROUNDINGS = 16.0
-# Roundings of each number in one evaluation of the equations of motion, in single precision. Of
-# three small robots MuJoCo Warp has 7.5 at most; PhysX, whose accelerations of a free base are
-# differences of rates, 78.
-EVALUATION_ROUNDINGS = 96.0
 # Number of random states that are set and read back: a wrong sensor shows in each of them.
-READ_BACK = 10
+READ_BACK_STATES = 10
 # Fields of JointProperties that are compared by value; axis and limits have rules of their own.
 JOINT_FIELDS = ("origin", "damping", "friction", "armature")
 
@@ -82,17 +67,19 @@ def check_model(
         tolerance: relative tolerance of masses.
     """
     expected, actual = dict(reference.masses()), dict(engine.masses())
-    allowed = max(ROUND_OFF, PROPERTY_ROUNDINGS * engine.rounding)
     expected.pop(WORLD, None)
     actual.pop(WORLD, None)
+    allowed = round_off.of_properties(engine.rounding)
     # Collect comparisons of all properties, each with its error and the allowed one.
-    tolerance = max(tolerance, allowed)
-    differences = [*_masses(expected, actual, tolerance), *_effort_limits(reference, engine)]
+    compared = [
+        *_masses(expected, actual, max(tolerance, allowed)),
+        *_effort_limits(reference, engine),
+    ]
     for part in engine_parts(engine):
-        differences += _properties(intended_properties(part.intended), part.properties(), allowed)
-    differences += _read_back(setup, engine, allowed)
+        compared += _properties(intended_properties(part.intended), part.properties(), allowed)
+    compared += _read_back(setup, engine, allowed)
     # Keep the first excess of each quantity and place, masses first, then by size.
-    unique = {(d.quantity, d.where): d for d in reversed(differences) if d.error > d.allowed}
+    unique = {(d.quantity, d.where): d for d in reversed(compared) if d.error > d.allowed}
     named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.error))
     merged = tuple(_merge(named, len(actual), len(engine.joints)))
     return ModelCheck(sum(actual.values()), sum(expected.values()), merged)
@@ -105,7 +92,7 @@ def _masses(
     for name in {**expected, **actual}:
         masses = expected.get(name, 0.0), actual.get(name, 0.0)
         if any(masses):
-            yield compare_mass(name, *masses, tolerance)
+            yield differences.compare_mass(name, *masses, tolerance)
 
 
 def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Difference]:
@@ -120,7 +107,7 @@ def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Differen
 def _properties(expected: Properties, actual: Properties, allowed: float) -> Iterator[Difference]:
     """Yield comparisons of links, joints and gravity; a missing joint is a difference."""
     for name, link in expected.links.items():
-        yield from compare_link(name, link, actual.links.get(name), allowed)
+        yield from differences.compare_link(name, link, actual.links.get(name), allowed)
     for name, joint in expected.joints.items():
         if name in actual.joints:
             yield from _joint(name, joint, actual.joints[name], allowed)
@@ -134,8 +121,8 @@ def _joint(
     name: str, expected: JointProperties, actual: JointProperties, allowed: float
 ) -> Iterator[Difference]:
     """Yield comparisons of a joint: axis, limits and JOINT_FIELDS."""
-    yield compare_axis(name, expected.axis, actual.axis, allowed)
-    yield compare_limits(name, expected.limits, actual.limits, allowed)
+    yield differences.compare_axis(name, expected.axis, actual.axis, allowed)
+    yield differences.compare_limits(name, expected.limits, actual.limits, allowed)
     for field in JOINT_FIELDS:
         values = getattr(expected, field), getattr(actual, field)
         yield compare_value(field, name, *values, allowed, unit=unit_of(JointProperties, field))
@@ -143,7 +130,7 @@ def _joint(
 
 def _read_back(setup: Setup, engine: Simulator, allowed: float) -> Iterator[Difference]:
     """Yield differences between a state that is set and the state read back."""
-    for state, _ in draw_states(setup, READ_BACK, setup.scenario.seed):
+    for state, _ in draw_states(setup, READ_BACK_STATES, setup.scenario.seed):
         read = engine.reset(state)
         angle_errors = np.abs(read.q - state.q)
         for joint in np.flatnonzero(angle_errors > allowed):
@@ -167,15 +154,15 @@ def _read_back(setup: Setup, engine: Simulator, allowed: float) -> Iterator[Diff
                 yield Difference("sensor", name, float(error), allowed, how)
 
 
-def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
+def _merge(excesses: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
     """Yield differences; equal ones of every link or every joint become a single one.
 
     Args:
-        differences: beyond what is allowed.
+        excesses: differences beyond what is allowed.
         links, joints: numbers of them.
     """
     by_text: dict[tuple[str, str], list[Difference]] = {}  # by quantity and wording
-    for difference in differences:
+    for difference in excesses:
         how = str(difference.how.to_json())
         by_text.setdefault((difference.quantity, how), []).append(difference)
     for (quantity, _), equal_differences in by_text.items():
@@ -236,41 +223,14 @@ def check_acceleration(
         largest = max(largest, relative(accelerations.joints, expected.joints))
         if setup.base.moves:
             largest = max(largest, relative(accelerations.base, expected.base))
-        for part in engine_parts(engine) if engine.rounding > ROUNDING else ():
-            floor = max(floor, round_off_of(part, state, effort, expected))
+        for part in engine_parts(engine):
+            floor = max(floor, round_off.of_accelerations(part, state, effort, expected))
     return AccelerationCheck(largest, states, floor=floor)
-
-
-def round_off_of(
-    engine: EngineSimulator, state: RobotState, effort: Array, expected: Acceleration
-) -> float:
-    """Return the relative error of accelerations that roundings explain in one state.
-
-    Every entry of the mass matrix and every force is rounded EVALUATION_ROUNDINGS times, so that
-    the error grows with the condition of the mass matrix.
-
-    Args:
-        engine: simulator, in whose arithmetic numbers are rounded.
-        state, effort: for which accelerations are expected.
-        expected: the accelerations.
-    """
-    if engine.joints and len(engine.joints) != len(expected.joints):  # a part of a robot
-        return EVALUATION_ROUNDINGS * engine.rounding
-    mass, gravity = engine.mass_matrix(state), engine.gravity_forces(state)
-    axes = engine.base.axes if engine.base.moves else ()
-    forces = np.concatenate([np.zeros(len(axes)), np.abs(effort)]) + np.abs(gravity)
-    largest = 0.0
-    for seed in ROUNDING_SEEDS:
-        rounded = Roundings(seed, engine.rounding).solve_again(expected, mass, axes, forces)
-        largest = max(largest, relative(rounded.joints, expected.joints))
-        if axes:
-            largest = max(largest, relative(rounded.base, expected.base))
-    return EVALUATION_ROUNDINGS * largest
 
 
 def relative(values: Array, expected: Array) -> float:
     """Return the largest difference over the largest expected value; infinite for NaN."""
-    return relative_at(values, expected)[0]
+    return differences.relative_at(values, expected)[0]
 
 
 class AccelerationLevel(Level[AccelerationCheck]):

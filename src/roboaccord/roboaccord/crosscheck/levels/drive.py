@@ -29,9 +29,10 @@ from roboaccord.contract.outcome import Code, Finding, because, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import ROUND_OFF, Mask
+from roboaccord.crosscheck.round_off import ROUND_OFF
+from roboaccord.crosscheck.ticks import Mask
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.faults import JointFaults, weakened, without_loose
@@ -122,6 +123,7 @@ class DriveTicks:
         self._stored_until = math.inf
         # Name of the first switch that is not as commanded, and since when [s].
         self._wrong_switch: tuple[str, float | None] = "", None
+        # Numbers of ticks, as of `DriveCheck`.
         self.judged = self.ticks = self.off = 0
 
     def add_faults(self, faults: Iterable[Fault]) -> None:
@@ -137,7 +139,7 @@ class DriveTicks:
         """
         self.ticks += 1
         if self._faults.possible:
-            list(self._faults.begin_due(before))  # brings faults that are due into force
+            list(self._faults.begin_due(before))  # each fault is in force once it is yielded
         if command is None or not (len(self._errors) or command.switches):
             self._commands.clear()
             self._ticks_unknown = self._late

@@ -10,7 +10,10 @@ The twin of an engine simulates our equations of motion under the engine's integ
 the engine's control periods (ticks) equal its twin's (level `scheme`), both have the same book up
 to round-off: in parts without an event the two are compared, and time stepping explains nothing.
 
-`check_energy` chooses the parts; they are repeated and compared in measures/energy_parts.py.
+`check_energy` chooses the parts; they are repeated and compared in measures/energy_parts.py, which
+returns an `EnergyCheck`: `left` is the rest at a step of 0 [J], `bound` what explains it, and an
+excess of the one over the other is certain (`sure`) or not. An engine may not report some channels
+of losses (`unmeasured`); then only gains of energy are judged.
 """
 
 from __future__ import annotations
@@ -19,10 +22,10 @@ import numpy as np
 
 from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.energy_parts import EnergyCheck, EnergyParts
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, is_twin
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.restart import simulators_by_step, why_no_restart
 from roboaccord.crosscheck.special_ticks import eventful_ticks, stop_ticks
 from roboaccord.engines.spec import EngineSpec
@@ -30,7 +33,7 @@ from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
-ORDER = 2  # order of the trapezoidal rule, by which run/energy_book.py integrates losses
+RULE_ORDER = 2  # order of the trapezoidal rule, by which run/energy_book.py integrates losses
 
 
 def check_energy(
@@ -65,17 +68,22 @@ def check_energy(
     parts = EnergyParts(setup, run, book)
     events_before = np.concatenate([[0], np.cumsum(eventful)])  # by sample of the run
     is_free = np.diff(events_before[parts.ends]) == 0
-    order = min(ORDER, simulators[0].order) if setup.contact is None else 1
     checks = list[EnergyCheck]()
+    # Parts without an event: by the twin, which leaves those with a stop to the others, or by the
+    # order of convergence.
     if is_twin(scheme) and engine.simulator:
         judged_by_twin = parts.choose(np.flatnonzero(is_free))
-        twin_checks, stopped = parts.compare_with_twin(engine, judged_by_twin)
-        checks += twin_checks
+        twin_check, stopped = parts.compare_twin(engine, judged_by_twin)
+        if twin_check:
+            checks.append(twin_check)
         is_free[judged_by_twin[stopped]] = False
     elif is_free.any():
+        order = min(RULE_ORDER, simulators[0].order) if setup.contact is None else 1
         checks.append(parts.check_convergence(simulators, np.flatnonzero(is_free), order))
+    # The others have no order.
     if not is_free.all():
         checks.append(parts.check_convergence(simulators, np.flatnonzero(~is_free), None))
+    # A certain excess comes first, then the largest one.
     outside = [check for check in checks if check.left > check.bound]
     return max(outside or checks, key=lambda check: (check.sure, check.left / check.bound))
 

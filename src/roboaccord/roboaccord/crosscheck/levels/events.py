@@ -24,11 +24,11 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.measures import event_matching as matching
 from roboaccord.crosscheck.measures.event_matching import STOP, TOUCH, event_key
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.restart import simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.special_ticks import stop_ticks
@@ -114,7 +114,6 @@ def check_events(
         reference: events of the reference's own run.
     """
     simulator = make_simulator(setup, engine)
-    is_chaotic = setup.scenario.crosscheck.statistics is not None
     expected = [event for event in reference if matching.is_logged(simulator, run, event)]
     if not run.events and not expected:
         return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
@@ -125,7 +124,7 @@ def check_events(
     # Events of the log, compared with the reference's from the same state.
     differences = [*misplaced_stops(simulator, run)]
     chosen = choose_events(run.events)
-    if is_chaotic:
+    if setup.scenario.crosscheck.statistics is not None:  # a chaotic motion
         chosen = [event for event in chosen if event_key(event)[0] not in LAWS]
         expected = []
     stopped = stop_ticks(simulator, run)
@@ -192,7 +191,8 @@ def compare_event(
         # last two are extrapolated to 2 e2 - e1 at a step of 0, the first two to 2 e1 - e0; the
         # difference of both, 2 e2 - 3 e1 + e0, bounds what time stepping explains.
         values = [getattr(repeated, quantity) for repeated in at_steps]
-        e0, e1, e2 = errors = [value - values[0] + logged - target for value in values]
+        errors = [value - values[0] + logged - target for value in values]
+        e0, e1, e2 = errors
         remainder = abs(2.0 * e2 - e1)
         bound = SAFETY * abs(2.0 * e2 - 3.0 * e1 + e0) + ROUND_OFF * max(abs(target), 1.0)
         if quantity == "time":

@@ -32,17 +32,10 @@ from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.columns import (
-    column_groups,
-    column_names,
-    largest_by_group,
-    scales_of_groups,
-    state_difference,
-    to_columns,
-)
+from roboaccord.crosscheck import columns, round_off
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.measures.twin_comparison import most_lost, read_back, rounding_factor
-from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.measures.twin_comparison import read_back
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moves import HALF_RIGHT, MOVES, QUARTER_TURN, Move
@@ -69,9 +62,9 @@ PAIR_COUNTS = (1, 8)
 # Change by a turn of 90 degrees over that by 45 degrees up to which friction counts as limited by a
 # box: a box changes by round-off alone if it turns by 90 degrees. Any from 1e-6 to 0.1 would do.
 BOX_RATIO = 0.01
+# What changes show of a contact law: friction limited by a box along the world's axes, which a turn
+# by 90 degrees does not change; or another dependence on these axes; "" for neither.
 ContactLaw = Literal["", "box", "unequal"]
-"""What changes show of a contact law: friction limited by a box along the world's axes, which a
-turn by 90 degrees does not change; or another dependence on these axes; "" for neither."""
 
 
 @dataclass(frozen=True)
@@ -121,18 +114,18 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
     simulator = make_simulator(setup, engine)
     if simulator.unplaced:  # round-off is measured by other initial states, which it cannot take
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
-    plain = replay(simulator, run, run.state(0), ticks)
+    unmoved = replay(simulator, run, run.state(0), ticks)
     errors, refused = dict[str, Array](), dict[str, str]()
     for move in MOVES:
         if move.reordered and len(run.joints) < 2:
             continue
         try:
-            errors[move.name] = errors_by_move(setup, engine, move, run, plain)
+            errors[move.name] = errors_by_move(setup, engine, move, run, unmoved)
         except AccordError as error:
             refused[move.name] = str(error)
     # Compare with round-off; measure it by more starts if it does not explain a change.
     for pairs in PAIR_COUNTS:
-        floor = measure_floor(simulator, run, plain, pairs)
+        floor = measure_floor(simulator, run, unmoved, pairs)
         changes = {name: largest_change(run, of_move, floor) for name, of_move in errors.items()}
         if not any(change.outside for change in changes.values()):
             break
@@ -140,7 +133,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
     law: ContactLaw = ""
     turned = changes.get(HALF_RIGHT.name)
     if turned and turned.outside and touches(simulator, run, ticks):
-        right = errors_by_move(setup, engine, QUARTER_TURN, run, plain)
+        right = errors_by_move(setup, engine, QUARTER_TURN, run, unmoved)
         law = "box" if right.max() < BOX_RATIO * errors[HALF_RIGHT.name].max() else "unequal"
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
 
@@ -178,7 +171,7 @@ class InvarianceLevel(Level[InvarianceCheck]):
 
 
 def errors_by_move(
-    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Trajectory
+    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, unmoved: Trajectory
 ) -> Array:
     """Return by how much a move changes the motion, by tick and coordinate (k, 2 n + 12).
 
@@ -186,36 +179,37 @@ def errors_by_move(
         setup, engine: that made the run.
         move: of the world.
         run: recorded.
-        plain: its first k ticks, simulated again without a move.
+        unmoved: its first k ticks, simulated again without a move.
 
     Raises:
         AccordError: where the world cannot be moved so.
     """
-    again = replay(make_simulator(setup, moved(engine, move)), run, run.state(0), len(plain))
-    return np.asarray(np.nan_to_num(np.abs(state_difference(plain, again)), nan=np.inf))
+    again = replay(make_simulator(setup, moved(engine, move)), run, run.state(0), len(unmoved))
+    return np.asarray(np.nan_to_num(np.abs(columns.state_difference(unmoved, again)), nan=np.inf))
 
 
-def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
+def measure_floor(simulator: Simulator, run: Trajectory, unmoved: Trajectory, pairs: int) -> Array:
     """Return the effect of round-off on each tick, by group of coordinates (k, 6).
 
     Args:
         simulator: of the engine.
         run: recorded.
-        plain: its first k ticks, simulated again.
+        unmoved: its first k ticks, simulated again.
         pairs: number of pairs of changed starts.
     """
-    ticks = len(plain)
+    ticks = len(unmoved)
     steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
-    largest = scales_of_groups(run.at(np.arange(ticks + 1)))
-    lost = np.minimum(read_back(simulator, run, np.arange(ticks)), most_lost(simulator.rounding))
-    # Changes of an initial state, by group of coordinates (6,).
+    largest = columns.scales_of_groups(run.at(np.arange(ticks + 1)))
     rounding = simulator.rounding
-    sizes = rounding_factor(rounding) * (steps * rounding * largest + lost)
+    most_lost = round_off.of_lost_states(rounding)
+    lost = np.minimum(read_back(simulator, run, np.arange(ticks)), most_lost)
+    # Changes of an initial state, by group of coordinates (6,).
+    sizes = round_off.factor(rounding) * (steps * rounding * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = perturbed(run.state(0), sign * sizes, seed)
-        errors = np.abs(state_difference(plain, replay(simulator, run, start, ticks)))
-        by_group = np.nan_to_num(largest_by_group(errors), nan=np.inf)
+        errors = np.abs(columns.state_difference(unmoved, replay(simulator, run, start, ticks)))
+        by_group = np.nan_to_num(columns.largest_by_group(errors), nan=np.inf)
         floor = floor + FLOOR_FACTOR * np.maximum.accumulate(by_group)
     return floor
 
@@ -228,9 +222,9 @@ def largest_change(run: Trajectory, errors: Array, floor: Array) -> MotionChange
         errors: by tick and coordinate (k, 2 n + 12).
         floor: what round-off explains, by tick and group of coordinates (k, 6).
     """
-    floors = np.array([to_columns(row, errors.shape[1]) for row in floor])
+    floors = np.array([columns.to_columns(row, errors.shape[1]) for row in floor])
     tick, column = np.unravel_index(first_largest(errors / floors), errors.shape)
-    quantity, where = column_names(run.joints)[column]
+    quantity, where = columns.column_names(run.joints)[column]
     error, limit = float(errors[tick, column]), float(floors[tick, column])
     return MotionChange(error, limit, quantity, where, float(run.time[tick + 1]))
 
@@ -266,7 +260,7 @@ def perturbed(state: RobotState, sizes: Array, seed: int) -> RobotState:
         seed: of the signs.
     """
     rng = np.random.default_rng(seed)
-    groups = column_groups(len(state.q))
+    groups = columns.column_groups(len(state.q))
     shifts = [size * rng.choice([-1.0, 1.0], len(g)) for size, g in zip(sizes, groups, strict=True)]
     q, qd, position = state.q + shifts[0], state.qd + shifts[1], state.position + shifts[2]
     orientation = quaternion_product(state.orientation, turn_quaternion(shifts[3]))

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.extrapolation import coarse, few_steps
+from roboaccord.crosscheck.check_case import CheckCase
+from roboaccord.crosscheck.extrapolation import coarse_steps, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
 from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_free_steps, check_steps
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
 # Largest error of the reference itself with which it can judge, relative to the change of the rates
@@ -149,13 +149,13 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
         return finding
     # An error of too low an order is certain only if smaller steps would show the same order.
     if finding.reasons and not step.settled:
-        return coarse(step.step, *finding.reasons)
+        return coarse_steps(step.step, *finding.reasons)
     # An error of the right order must also vanish at a step of 0, within its bound.
     if not finding.reasons and step.remainder is False:
         figures = {"where": step.where, "left": step.left, "bound": step.bound}
         why = because(Code.STEP_REMAINDER, **figures)
         if not step.asymptotic:
-            return coarse(step.step, why)
+            return coarse_steps(step.step, why)
         finding = Finding.outside(why, where=step.where, size=step.left)
     if finding.reasons:
         return replace(finding, unexplained=step.context.unexplained)

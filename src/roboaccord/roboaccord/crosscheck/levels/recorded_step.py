@@ -17,9 +17,9 @@ from typing import Annotated, Any
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because, unless_few
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, to_json
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
 # Share of the change of rates that time stepping may explain: where it is more than a tenth, an

@@ -16,9 +16,9 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.columns import column_names
 from roboaccord.crosscheck.level import Entry, Level, Rows
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
@@ -44,7 +44,8 @@ def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
     """Return the first difference between a run and its repetition."""
     names = ("q", "qd", "position", "orientation", "twist")
     differences = [np.abs(getattr(again, name) - getattr(run, name)) for name in names]
-    differences[3] = differences[3][:, :3]  # three numbers of a unit quaternion give the fourth
+    # Of the orientation, three numbers: those of a unit quaternion give the fourth.
+    differences[3] = differences[3][:, :3]
     columns = np.column_stack(differences)
     differing_samples = np.flatnonzero(columns.any(axis=1))
     if not differing_samples.size:

@@ -6,7 +6,7 @@ stepping therefore explains no difference, and it is judged by round-off alone, 
 measures/twin_comparison.py. An engine gets a twin by stating its scheme (engines/spec.py).
 
 Ticks are compared in measures/scheme.py, which also searches for the cause of a difference; here
-the largest difference is judged. causes/name.py adds causes to findings by `explained`.
+the largest difference is judged. causes/findings.py adds causes to findings by `explained`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from roboaccord.contract.outcome import Code, Finding, because, unless_few
 from roboaccord.crosscheck.causes.explain import Explanation
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Tolerances
 
 
@@ -34,7 +34,7 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
     def judge(self, check: SchemeCheck | NoTwin, tolerances: Tolerances) -> Finding:
         """Return `outside`, with its cause, if a tick differs by more than round-off."""
         if isinstance(check, NoTwin):
-            return Finding.does_not_apply(check.why)
+            return Finding.does_not_apply(because(Code.NO_TWIN, text=check.reason))
         if check.error <= check.floor:
             total = check.judged + check.left_out - check.touching
             hidden = because(Code.BELOW_SINGLE, of=list(check.resolution))

@@ -6,8 +6,9 @@ run from many seeds (samples.py). Their medians may differ by an allowance and b
 step changes; the share of runs in which the figure is above 0 may differ by chance.
 
 `compare_cells` compares the runs of an engine with the reference's, and `judge_seeds` judges them;
-a cell holds the runs of one simulator at one physics step (run/sweep.py). KNOWN may be tuned: with
-too few seeds the verdict stays open. The fields of `StatisticsCheck` are keys of `--json` and stay.
+a cell holds the runs of one simulator at one physics step (run/sweep.py). MAX_IMPRECISION may be
+tuned: with too few seeds the verdict stays open. The fields of `StatisticsCheck` are keys of
+`--json` and stay; those of `Statistics`, which it extends, are median, mean and spread of a figure.
 """
 
 from __future__ import annotations
@@ -18,23 +19,19 @@ from dataclasses import asdict, dataclass, field, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import LEFT_OUT
+from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext, judge_by_twin
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
-from roboaccord.numerics.statistics import (
-    CONFIDENCE,
-    Statistics,
-    median_difference,
-    share_probability,
-)
+from roboaccord.numerics import statistics
+from roboaccord.numerics.statistics import CONFIDENCE, Statistics
 from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
 
-# Precision with which a difference of medians must be known, relative to the reference's median:
+# Largest imprecision of a difference of medians that is judged, relative to the reference's median:
 # most runs of an engine that passes then go in the same direction, and at least half as far.
-KNOWN = 0.5
+MAX_IMPRECISION = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +45,18 @@ class StatisticsCheck(Statistics):
             (bootstrap); None for the reference itself, and with too few runs.
         share_probability: probability of chance alone making the shares of runs above 0 differ as
             much; None as above.
-        by_step: change of the median from twice the physics step to the step; where the control
-            period does not allow that, twice the change from the step to half of it.
-        allowance: largest allowed difference of medians.
-        unsettled: precision of the difference (allowance plus half the interval) where it is too
-            poor to judge by; else 0.
+        by_step: effect of the physics step on the median: its change from twice the step to the
+            step; where the control period does not allow that, twice the change from the step to
+            half of it.
+        allowance: largest allowed difference of medians: the scenario's, and the effects of the
+            step in engine and reference.
+        unsettled: imprecision of the difference (allowance plus half the interval) where it is too
+            large to judge by; else 0.
         failures: reason why a run has no value, by seed.
         diverged: whether one of these runs diverged to infinity.
         loop: smallest real part of an eigenvalue of the sampled control loop, from
-            `linearise_loop`; None where it is not known.
+            `linearise_loop` of samples.py: below -1 joints oscillate with growing amplitude, up to
+            their stops. None where it is not known.
         context: checks of other levels on which the judgement depends.
     """
 
@@ -74,10 +74,7 @@ class StatisticsCheck(Statistics):
 
     @property
     def drives_to_stops(self) -> bool:
-        """Whether the control loop drives joints from stop to stop, and no run diverges.
-
-        It does if its map over a control period has an eigenvalue below -1; see `linearise_loop`.
-        """
+        """Whether the control loop drives joints from stop to stop, and no run diverges."""
         return self.loop is not None and self.loop < -1.0 and not self.diverged
 
 
@@ -127,17 +124,21 @@ class StatisticsLevel(Level[StatisticsCheck]):
 
 
 def judge_seeds(check: StatisticsCheck) -> Finding:
-    """Judge statistics by themselves, without the checks of other levels."""
-    finding = _compare_seeds(check)
+    """Judge statistics by themselves, without the checks of other levels.
+
+    Where joints are driven from stop to stop, a figure that is outside is not judged.
+    """
+    finding = _judge_figure(check)
     if finding.outcome != Outcome.OUTSIDE or not check.drives_to_stops:
         return finding
     return Finding.not_judged(*finding.reasons, because(Code.THROWN, loop=check.loop))
 
 
-def _compare_seeds(check: StatisticsCheck) -> Finding:
-    """Judge a figure; an engine must give a value for every seed.
+def _judge_figure(check: StatisticsCheck) -> Finding:
+    """Judge a figure by its values, shares above 0 and medians, in that order.
 
-    A run that diverges decides nothing: its physics step may be the reason.
+    An engine must give a value for every seed. A run that diverges decides nothing: its physics
+    step may be the reason.
     """
     figures = {"figure": check.figure, "unit": check.unit}
     if check.failures:
@@ -149,9 +150,9 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
         return Finding.outside(why, quantity=check.figure)
     if check.difference is None:
         return Finding.not_judged(because(Code.FEW_RUNS, **figures))
-    chance = check.share_probability
-    if chance is not None and chance < 1.0 - CONFIDENCE:
-        why = because(Code.SHARES, **figures, positive=check.positive, probability=chance)
+    probability = check.share_probability
+    if probability is not None and probability < 1.0 - CONFIDENCE:
+        why = because(Code.SHARES, **figures, positive=check.positive, probability=probability)
         return Finding.outside(why, quantity=check.figure)
     if check.unsettled:
         return Finding.not_judged(because(Code.UNSETTLED, **figures, precision=check.unsettled))
@@ -178,17 +179,17 @@ def compare_cells(
         spec: figure and allowance of the scenario.
         by_step: change of the median with the physics step, by engine (samples.py).
     """
-    statistics, reference_statistics = cell.statistics, reference.statistics
     allowance = spec.allowance + sum(abs(by_step.get(c.engine, 0.0)) for c in (cell, reference))
     difference, probability, unsettled = None, None, 0.0
-    values, expected = list(cell.values.values()), list(reference.values.values())
-    if cell is not reference and min(statistics.n, reference_statistics.n) > 1:
-        low, high = difference = median_difference(values, expected)
-        probability = share_probability(values, expected)
-        precision = allowance + 0.5 * (high - low)
-        unsettled = precision if precision > KNOWN * abs(reference_statistics.median) else 0.0
+    if cell is not reference and min(cell.statistics.n, reference.statistics.n) > 1:
+        values, expected = list(cell.values.values()), list(reference.values.values())
+        difference = statistics.median_difference(values, expected)
+        probability = statistics.share_probability(values, expected)
+        imprecision = allowance + 0.5 * (difference[1] - difference[0])
+        if imprecision > MAX_IMPRECISION * abs(reference.statistics.median):
+            unsettled = imprecision
     return StatisticsCheck(
-        **asdict(statistics),
+        **asdict(cell.statistics),
         figure=spec.figure,
         unit=UNITS.get(spec.figure, ""),
         difference=difference,

@@ -15,17 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because
-from roboaccord.crosscheck.extrapolation import coarse, few_steps
+from roboaccord.crosscheck.check_case import CheckCase
+from roboaccord.crosscheck.extrapolation import coarse_steps, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
-from roboaccord.crosscheck.measures.convergence import (
-    NO_UNCERTAINTY,
-    ConvergenceCheck,
-    check_convergence,
-    floor_of,
-)
-from roboaccord.crosscheck.measures.predictions import HEIGHT, lift_at_start
-from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.measures import convergence
+from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.predictions import HEIGHT_COLUMN, lift_at_start
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
@@ -48,12 +44,13 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if case.chaotic:
             return Seeds()
         tree, runs, name = case.setup.tree, case.runs, case.name
-        floor = floor_of(tree, runs, name, case.simulator.rounding)
+        floor = convergence.floor_of(tree, runs, name, case.simulator.rounding)
         if name != REFERENCE:
-            # Contacts of an engine may lift the robot at its start, which is no error.
+            # Contacts of an engine may lift the robot at its start, which is no error. Coordinates
+            # (links.py) begin with x, y and z of each link: every third, from the third on, is z.
             heights = slice(2, 3 * len(tree.links), 3)
-            floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT]
-        check = check_convergence(tree, runs, name, case.simulator, floor)
+            floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT_COLUMN]
+        check = convergence.check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, context=LevelContext.of(case))
 
@@ -88,7 +85,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             "of": Entry(check.where),
             **{
                 name.replace("_", " "): Entry(1e3 * size, "mm", ".2g")
-                for name, size in vars(check.uncertainty or NO_UNCERTAINTY).items()
+                for name, size in vars(check.uncertainty or convergence.NO_UNCERTAINTY).items()
                 if name != "order"
             },
         }
@@ -113,7 +110,8 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
     if runs.before and not reason:
         reason, certain = _why_unexplained(tolerances, runs.before, None)
     if reason and not certain:
-        return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # a kink stays at any step
+        # A kink stays at any step.
+        return coarse_steps(runs.dt[-1], reason, smaller=runs.kink is None)
     if reason:
         finding = Finding.outside(reason, where=runs.where, size=runs.left)
         return replace(finding, unexplained=runs.context.unexplained)

@@ -21,19 +21,16 @@ import numpy as np
 from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.extrapolation import (
-    STEPS,
-    has_settled,
-    observed_order,
-    remainder_over_time,
-)
+from roboaccord.crosscheck import extrapolation, round_off
+from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.runs import Job, Runs
 from roboaccord.crosscheck.special_ticks import kink_ticks
-from roboaccord.crosscheck.ticks import Index, round_off
+from roboaccord.crosscheck.ticks import Index
 from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
+from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.simulators.base import Simulator
 
 # Number of samples up to a kink that are too few to be judged: 10 ms at 1 kHz, hardly a motion.
@@ -167,23 +164,24 @@ class ConvergenceCheck:
         return None if self.left is None or self.bound is None else self.left <= self.bound
 
 
-def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE, rounding: float = 2.0**-52) -> Floor:
+def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE, rounding: float = ROUNDING) -> Floor:
     """Return the floor: the reference's own error, and round-off in reference and engine.
 
     Measured by the reference's run at twice its step, by its run from a start whose last bit is
     changed, and by the engine's run from such a start, where there is one.
     """
     truth, coarse = runs.truth, Job(REFERENCE, runs.steps[-1])
-    pairs = [(coarse, truth), (replace(truth, bit=True), truth)]
-    changed = Job(engine, runs.steps[0], bit=True)
+    pairs = [(coarse, truth), (replace(truth, last_bit=True), truth)]
+    changed = Job(engine, runs.steps[0], last_bit=True)
     if changed in runs.by_job:
-        pairs.append((changed, replace(changed, bit=False)))
+        pairs.append((changed, replace(changed, last_bit=False)))
     errors = sum(np.abs(runs.coordinates(tree, a) - runs.coordinates(tree, b)) for a, b in pairs)
-    scale = round_off(rounding) * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
+    relative = round_off.of_coordinates(rounding)
+    scale = relative * np.maximum(np.abs(runs.coordinates(tree, truth)).max(axis=0), 1.0)
     distance = sum(
         largest_distance(runs.centres(tree, a) - runs.centres(tree, b)) for a, b in pairs
     )
-    distance = np.maximum.accumulate(distance) + round_off(rounding)
+    distance = np.maximum.accumulate(distance) + relative
     return Floor(np.maximum.accumulate(errors, axis=0) + scale, distance)
 
 
@@ -209,7 +207,8 @@ def check_convergence(
     whole = _check_errors(tree, truth, target, errors, distance, expected_order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
-        end, before = int(kinked[0]) + 1, None
+        end = int(kinked[0]) + 1  # number of samples
+        before = None
         if end > MIN_SAMPLES:
             start = Floor(floor.coordinates[:end], floor.distance[:end])
             early = [error[:end] for error in errors]
@@ -275,7 +274,7 @@ def _check_errors(
     check = ConvergenceCheck(
         dt=steps,
         error=error,
-        order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
+        order=extrapolation.observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
         expected_order=expected_order,
         floor=largest,
         time=truth.time[:count],
@@ -284,9 +283,9 @@ def _check_errors(
     )
     if len(steps) < STEPS:
         return check
-    remainder = remainder_over_time(errors, expected_order, floor.coordinates)
+    remainder = extrapolation.remainder_over_time(errors, expected_order, floor.coordinates)
     where = name_coordinate(tree, truth.joints, remainder.coordinate)
     since = float(truth.time[remainder.sample])
     check = replace(check, left=remainder.size, bound=remainder.bound, where=where, since=since)
-    settled = has_settled(errors, expected_order)
+    settled = extrapolation.has_settled(errors, expected_order)
     return replace(check, settled=settled, asymptotic=remainder.asymptotic)

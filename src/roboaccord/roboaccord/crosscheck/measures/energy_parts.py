@@ -23,10 +23,10 @@ import numpy as np
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.causes.ticks import twins_of
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples, rms
 from roboaccord.crosscheck.links import link_centres
-from roboaccord.crosscheck.measures.twin_comparison import ROUNDING_SEEDS, rounding_factor
 from roboaccord.crosscheck.restart import restart
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, Index, Mask, worst_and_even
 from roboaccord.engines.spec import EngineSpec
@@ -105,7 +105,7 @@ class EnergyParts:
         """Rest of each part in the recorded run (p,) [J]."""
         return np.diff(self.book.rest)
 
-    def compare_with_twin(self, engine: EngineSpec, parts: Index) -> tuple[list[EnergyCheck], Mask]:
+    def compare_twin(self, engine: EngineSpec, parts: Index) -> tuple[EnergyCheck | None, Mask]:
         """Compare the rests of parts with those of the engine's twin.
 
         Args:
@@ -113,25 +113,25 @@ class EnergyParts:
             parts: indices (p,).
 
         Returns:
-            a check, or none where nothing was compared; and in which parts a joint is stopped,
-            which no twin simulates (p,).
+            the check, None where nothing was compared; and in which parts a joint is stopped, which
+            no twin simulates (p,).
         """
-        # With seed 0 nothing is rounded.
-        specs = [twin_of(engine, seed) for seed in (0, *ROUNDING_SEEDS)]
+        # The twin, by seed 0, and twins whose numbers are changed by one rounding each.
+        specs = [twin_of(engine, seed) for seed in (0, *round_off.ROUNDING_SEEDS)]
         twin, *rounded_twins = (make_simulator(self.setup, spec) for spec in specs)
         rests, stopped = self._repeated_rests(twin, parts)
         parts, rests = parts[~stopped], rests[~stopped]
         if not len(parts):
-            return [], stopped
+            return None, stopped
         # Round-off: by twins with changed numbers, and by setting the engine's states.
         sampled = slice(None, None, NOISE_INTERVAL)
         rounded_rests = (self._repeated_rests(t, parts[sampled])[0] for t in rounded_twins)
-        round_off = max(rms(rounded - rests[sampled]) for rounded in rounded_rests)
+        rounded_change = max(rms(rounded - rests[sampled]) for rounded in rounded_rests)
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
         bound = (
-            rounding_factor(twin.rounding) * round_off
+            round_off.factor(twin.rounding) * rounded_change
             + SAFETY * rms(lost)
             + self._floor(twin.rounding)
         )
@@ -139,7 +139,7 @@ class EnergyParts:
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
         check = EnergyCheck(left, bound, worst, time, length, sure=True, step=step, twin=True)
-        return [check], stopped
+        return check, stopped
 
     def check_convergence(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None
@@ -161,7 +161,8 @@ class EnergyParts:
             errors = np.minimum(errors, 0.0)
         floor = self._floor(simulators[0].rounding)
         remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
-        by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))  # change with the step
+        # What the steps change in all, which an excess that is not settled must exceed.
+        by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
         is_settled = remainder.asymptotic and has_settled([*errors], order or 1)
         time, length = self._span(chosen[remainder.sample])
         bound = remainder.bound if order else max(remainder.bound, by_steps + floor)

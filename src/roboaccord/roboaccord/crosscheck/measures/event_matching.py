@@ -2,9 +2,9 @@
 
 Engines name the subject of a contact by hull or by link, and an event may be a control period
 earlier or later in another simulator. An event of a run is therefore simulated again over a window
-of control periods around it, from the recorded state at its start. BEFORE and AFTER, the size of
-that window, may be tuned, and cost time. New kinds of events are added in `event_key` and
-`is_logged`. TOUCH and STOP are words in logs, and stay.
+of control periods around it, from the recorded state at its start. PERIODS_BEFORE and
+PERIODS_AFTER, the size of that window, may be tuned, and cost time. New kinds of events are added
+in `event_key` and `is_logged`. TOUCH and STOP are words in logs, and stay.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from roboaccord.simulators.base import Simulator
 
 # Control periods before and after an event that are simulated again: the command that causes it may
 # act one period before it.
-BEFORE, AFTER = 2, 2
+PERIODS_BEFORE, PERIODS_AFTER = 2, 2
 TOUCH, STOP = "contact", "joint_stop"  # kinds of events, as in logs
 Key = tuple[str, str]  # kind and subject of an event
 
@@ -78,7 +78,7 @@ def _predict_contact(reference: Simulator, run: Trajectory, event: Event) -> Eve
     """
     first, last = event_window(run, event)
     key, step = event_key(event), reference.physics_step
-    # Step by step, with the impulse of the contact force in each physics step.
+    # Step by step: time and impulse of the contact force at the end of each physics step.
     events, pushes = list[Event](), list[tuple[float, float]]()
     reference.reset(run.state(first))
     for i in range(first, last):
@@ -105,7 +105,7 @@ def repeat_event(simulator: Simulator, run: Trajectory, event: Event) -> Event |
 def event_window(run: Trajectory, event: Event) -> tuple[int, int]:
     """Return the samples between which an event is simulated again: the first and the last."""
     arrival = int(np.searchsorted(run.time, event.time - TIME_ROUND_OFF))
-    return max(arrival - BEFORE, 0), min(arrival + AFTER, len(run) - 1)
+    return max(arrival - PERIODS_BEFORE, 0), min(arrival + PERIODS_AFTER, len(run) - 1)
 
 
 def event_key(event: Event) -> Key:

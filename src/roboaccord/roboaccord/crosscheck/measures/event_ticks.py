@@ -20,10 +20,11 @@ import numpy as np
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.columns import column_names, column_sizes, state_difference, to_columns
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.runs import tightened
-from roboaccord.crosscheck.ticks import Index, evenly_spaced, predict_ticks, round_off
+from roboaccord.crosscheck.ticks import Index, evenly_spaced, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
@@ -77,6 +78,7 @@ def check_event_ticks(
     exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
     own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
     period = setup.scenario.control_period
+    # Weights of the columns in norms: positions count as rates, over a period.
     scales = to_columns(np.where(IS_POSITION, 1.0 / period, 1.0), exact.shape[1])
     resolved = norm(own_errors * scales) <= MAX_REFERENCE_ERROR * norm(exact * scales)
     if not resolved.any():
@@ -90,8 +92,8 @@ def check_event_ticks(
     # Limit at a step of 0 by the last two steps (order 1), over what changes with the step, the
     # reference's own error and round-off.
     limits = 2.0 * errors[-1] - errors[-2]
-    changes = sum(norm(np.diff(errors, axis=0)[i] * scales) for i in range(2))
-    scale = round_off(engine.rounding) * norm(scales * column_sizes(run)[None])
+    changes = sum(norm(change * scales) for change in np.diff(errors, axis=0))
+    scale = round_off.of_coordinates(engine.rounding) * norm(scales * column_sizes(run)[None])
     excess = norm(limits * scales) / (SAFETY * (changes + norm(own_errors * scales)) + scale)
     # The tick with the median ratio.
     middle = descending(-excess)[len(excess) // 2]

@@ -17,7 +17,7 @@ MIN_TICKS may be tuned. Names of `OneStepCheck` are keys of summary.json and sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -26,22 +26,15 @@ import numpy as np
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck import extrapolation
 from roboaccord.crosscheck.columns import state_difference
-from roboaccord.crosscheck.extrapolation import (
-    STEPS,
-    has_settled,
-    observed_order,
-    remainder_of_samples,
-    rms,
-)
+from roboaccord.crosscheck.extrapolation import STEPS, rms
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
+from roboaccord.crosscheck.measures import predictions as prediction
 from roboaccord.crosscheck.measures.predictions import (
-    SAMPLED,
+    MAX_SAMPLED_TICKS,
     Predictions,
     judged_columns,
-    lift_at_start,
-    measure_floor,
-    name_rate,
     predict,
 )
 from roboaccord.crosscheck.restart import restart, simulators_by_step, why_no_restart
@@ -167,7 +160,7 @@ def check_free_steps(
     smallest_step = simulators[-1].physics_step
     eventful = eventful_ticks(run, setup.scenario.control_period) | stop_ticks(simulators[0], run)
     free = np.flatnonzero(~(eventful | kink_ticks(simulators[0], run, smallest_step)))
-    sampled = free[evenly_spaced(len(free), SAMPLED)]
+    sampled = free[evenly_spaced(len(free), MAX_SAMPLED_TICKS)]
     # The engine repeats each tick at each step; those with an event at any step are excluded.
     repeated = {
         tick: [restart(simulator, run, tick, tick + 1).run for simulator in simulators]
@@ -245,14 +238,15 @@ def _predict_runs(
         predictions by physics step, the largest first; and the rms of the reference's own error,
         by a run at another step, with the lift of the engine's contacts (n + 12,).
     """
-    smallest_step = min(runs)
+    smallest_step, finest_run = min(runs.items())
     reference = make_simulator(tightened(setup), physics_step=smallest_step)
     predictions = {step: predict(reference, runs[step], ticks) for step in sorted(runs)[::-1]}
     other_step = twice_or_half(smallest_step, setup.scenario.control_period)
     other_reference = make_simulator(setup, physics_step=other_step)
-    smallest = runs[smallest_step], predictions[smallest_step]
-    floor = measure_floor(other_reference, *smallest, ticks, engine.rounding)
-    return predictions, floor + lift_at_start(setup, engine)
+    finest = predictions[smallest_step]
+    rounding = engine.rounding
+    floor = prediction.measure_floor(other_reference, finest_run, finest, ticks, rounding)
+    return predictions, floor + prediction.lift_at_start(setup, engine)
 
 
 def _check_convergence(
@@ -276,8 +270,8 @@ def _check_convergence(
     smooth_errors = {step: p.errors[shows_order] for step, p in predictions.items()}
     smallest_steps = sorted(predictions)[:STEPS]
     joint_order, spin_order = (
-        observed_order(smallest_steps, [rms(smooth_errors[h][:, c]) for h in smallest_steps], 0.0)
-        for c in _joints_and_spin(len(run.joints))
+        _order_of(smallest_steps, [smooth_errors[step][:, columns] for step in smallest_steps])
+        for columns in _joints_and_spin(len(run.joints))
     )
     at_steps = [*predictions.values()]
     coarsest, smallest = (check_one_step(run, at_steps[index], ticks) for index in (0, -1))
@@ -286,11 +280,17 @@ def _check_convergence(
     check = replace(check, floor=float(floor[:-6].max()), step=smallest_steps[0])
     if len(predictions) < STEPS:
         return check
-    remainder = remainder_of_samples([p.judged for p in predictions.values()], order, floor)
-    where = name_rate(run.joints, remainder.coordinate)
+    errors = [of_step.judged for of_step in predictions.values()]
+    remainder = extrapolation.remainder_of_samples(errors, order, floor)
+    where = prediction.name_rate(run.joints, remainder.coordinate)
     check = replace(check, left=remainder.size, bound=remainder.bound, where=where)
-    settled = has_settled([*smooth_errors.values()], order)
+    settled = extrapolation.has_settled([*smooth_errors.values()], order)
     return replace(check, settled=settled, asymptotic=remainder.asymptotic)
+
+
+def _order_of(steps: Sequence[float], errors: Sequence[Array]) -> float | None:
+    """Return the observed order of the root mean square of errors (k, c), one array a step."""
+    return extrapolation.observed_order(steps, [rms(of_step) for of_step in errors], 0.0)
 
 
 def _joints_and_spin(n: int) -> tuple[slice, slice]:

@@ -4,7 +4,7 @@ The reference, the analytical model, starts from each recorded state of a run an
 control period (tick). Predictions have n + 12 columns: rates of the n joints, then of the base
 linear and angular velocity, position and orientation (3 each); `judged_columns` and `name_rate`
 define this order. Callers are level `one_step` (measures/one_step.py) and, for the lift of a robot
-at its start, level `trajectory`. SAMPLED may be tuned: more ticks cost time.
+at its start, level `trajectory`. MAX_SAMPLED_TICKS may be tuned: more ticks cost time.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.columns import column_sizes, state_difference
-from roboaccord.crosscheck.ticks import Index, evenly_spaced, predict_ticks, round_off
+from roboaccord.crosscheck.ticks import Index, evenly_spaced, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 # Number of ticks at which the reference's own error is measured: its rms is then known to 5 %.
-SAMPLED = 200
-HEIGHT, CLIMB = -4, -10  # columns of `judged_columns`: the base's height, and its rate
+MAX_SAMPLED_TICKS = 200
+# Columns of `judged_columns`, from the last: the base's height, its rate, and the base's position.
+HEIGHT_COLUMN, CLIMB_COLUMN = -4, -10
+POSITION_COLUMNS = slice(-6, -3)
 
 
 @dataclass(frozen=True)
@@ -42,13 +45,13 @@ class Predictions:
 
     @property
     def errors(self) -> Array:
-        """Errors of joint rates and the base's twist (k, n + 6)."""
+        """Errors of joint rates and the base's twist (k, n + 6), without its pose."""
         return self.judged[:, :-6]
 
     @property
     def base(self) -> float:
         """Largest error of the base's position [m]."""
-        return float(np.abs(self.judged[:, -6:-3]).max(initial=0.0))
+        return float(np.abs(self.judged[:, POSITION_COLUMNS]).max(initial=0.0))
 
 
 def judged_columns(values: Array) -> Array:
@@ -91,7 +94,7 @@ def lift_at_start(setup: Setup, engine: EngineSpec) -> Array:
         return lifts
     if footing:
         depth = abs(footing.radius - float(setup.initial.position[2]))
-        lifts[HEIGHT], lifts[CLIMB] = depth, depth / setup.scenario.physics_step
+        lifts[HEIGHT_COLUMN], lifts[CLIMB_COLUMN] = depth, depth / setup.scenario.physics_step
     return lifts
 
 
@@ -107,9 +110,10 @@ def measure_floor(
         ticks: indices of the predicted ticks (k,).
         rounding: of the run's arithmetic.
     """
-    samples = evenly_spaced(len(ticks), SAMPLED)
+    samples = evenly_spaced(len(ticks), MAX_SAMPLED_TICKS)
     own_errors = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
-    (scale,) = round_off(rounding) * np.maximum(judged_columns(column_sizes(run)[None]), 1.0)
+    sizes = judged_columns(column_sizes(run)[None])[0]
+    scale = round_off.of_coordinates(rounding) * np.maximum(sizes, 1.0)
     return np.asarray(np.sqrt(np.mean(own_errors**2, axis=0)) + scale)
 
 

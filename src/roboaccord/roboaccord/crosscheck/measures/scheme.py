@@ -21,7 +21,6 @@ from typing import Annotated, TypeGuard
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -63,11 +62,6 @@ class NoTwin:
     """
 
     reason: str
-
-    @property
-    def why(self) -> Reason:
-        """The reason as a finding states it."""
-        return because(Code.NO_TWIN, text=self.reason)
 
 
 @dataclass(frozen=True)
@@ -180,14 +174,15 @@ def _judge_ticks(
         errors: of these ticks, by coordinate (k, 2 n + 12).
         named, resolved: as of `check_scheme`.
     """
-    # Round-off, measured in the ticks with the largest errors and in others.
+    # Round-off, measured in the ticks with the largest errors, each relative to the largest of its
+    # group of coordinates in any tick, and in others at even distances.
     sizes = largest_by_group(np.abs(errors))
-    by_size = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
+    by_size = descending((sizes / sizes.max(axis=0).clip(min=np.finfo(float).tiny)).max(axis=1))
     even = evenly_spaced(len(sizes), FLOOR_TICKS)
     sampled = np.unique([*by_size[: FLOOR_TICKS // 2], *even])
     floors = to_columns(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
     ratios = np.abs(errors) / floors
-    tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
+    tick, column = np.unravel_index(first_largest(ratios), ratios.shape)  # of the largest ratio
     # Resolution: which changes of parameters would exceed the floors.
     twin, engine = comparison.twin, comparison.engine
     problem = TwinProblem(comparison.setup, twin, run, chosen, 1.0 / floors, engine=engine)
@@ -197,6 +192,7 @@ def _judge_ticks(
         probed = np.unique([*by_size[: RESOLUTION_TICKS // 2], *even[::spacing]])
         effects = largest_effects(replace(problem, ticks=chosen[probed]))
         resolution = resolution_of(effects, "scheme")
+    # The cause, if round-off does not explain the largest error.
     is_outside = named and ratios[tick, column] > 1.0
     explanation = explain_chosen(problem, ratios.max(axis=1)) if is_outside else NO_EXPLANATION
     error, floor = float(np.abs(errors[tick, column])), float(floors[column])

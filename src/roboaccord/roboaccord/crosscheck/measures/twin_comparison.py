@@ -1,11 +1,14 @@
 """An engine's twin, and how much of a difference from it is round-off.
 
 The twin is a simulation of our equations of motion with the engine's scheme and physics step, so
-only round-off may separate them in a control period (tick). Round-off is measured: by twins all of
-whose numbers are changed by one rounding, and by what the engine loses of a state that is set and
-read back. ROUNDING_FACTOR and MAX_LOSS are the tolerance of levels `scheme`, `energy`
-and `invariance`, and stay: larger ones hide errors, with smaller ones sound engines fail
-(test_a_sound_engine_is_far_within_its_floor). ROUNDING_SEEDS may be tuned, and costs time.
+only round-off may separate them in a control period (tick). The floor is the difference that
+round-off explains. It is measured: by twins all of whose numbers are changed by one rounding, by
+what the engine loses of a state that is set and read back, and by the angles by which it misreads
+the orientations of joints. Floors are by group of coordinates (6,), in the order of columns.py:
+positions and rates of the joints; position, orientation, linear and angular velocity of the base.
+
+Factors and largest losses (round_off.py) are the tolerance of levels `scheme`, `energy` and
+`invariance` (test_a_sound_engine_is_far_within_its_floor).
 """
 
 from __future__ import annotations
@@ -18,23 +21,14 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.columns import largest_by_group, scales_of_groups, state_difference
 from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
-from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-
-# Factor on the effect of one rounding of every number: a tick has many roundings, and 50^2 of them
-# add up to 50 if they are independent. In single precision errors would hide in so much: there
-# MuJoCo Warp had 1.5 at most, on six robots.
-ROUNDING_FACTOR, SINGLE_ROUNDING_FACTOR = 50.0, 8.0
-ROUNDING_SEEDS = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
-# Largest relative loss of a state that is set and read back, twice what DART cuts off, or of some
-# roundings: a larger one is an error.
-MAX_LOSS, LOST_ROUNDINGS = 4e-10, 4.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,8 @@ class TwinComparison:
     Args:
         setup: robot and scenario, as the twin has them.
         engine: to compare.
-        misread: errors of the joints' zero positions in the engine (n,) [rad].
+        misread: largest errors of the joints' zero positions in the engine (n,) [rad], by the
+            round-off of the angles that it reads from a file.
         twin: simulator of our equations under the engine's scheme.
     """
 
@@ -57,6 +52,8 @@ class TwinComparison:
     def of(cls, setup: Setup, engine: EngineSpec) -> TwinComparison:
         """Return the comparison of an engine with its twin.
 
+        `EngineSpec.case` of engines/spec.py gives setup and engine as the twin has them.
+
         Raises:
             AccordError: if it has none, stating why.
         """
@@ -68,19 +65,23 @@ class TwinComparison:
     @cached_property
     def _rounded_twins(self) -> list[Simulator]:
         """Twins all of whose numbers are changed by one rounding, of random sign."""
-        return [make_simulator(self.setup, twin_of(self.engine, seed)) for seed in ROUNDING_SEEDS]
+        return [
+            make_simulator(self.setup, twin_of(self.engine, seed))
+            for seed in round_off.ROUNDING_SEEDS
+        ]
 
     def round_off(self, run: Trajectory, ticks: Index) -> Array:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
-        plain, _ = predict_ticks(self.twin, run, ticks)
-        # A state in single precision is rounded in each physics step.
-        is_single = self.engine.rounding > ROUNDING
-        steps = float(np.diff(run.time).max()) / self.twin.physics_step if is_single else 1.0
-        sizes = [steps * self.engine.rounding * scales_of_groups(run)]
-        for rounded in self._rounded_twins:
-            errors = state_difference(plain, predict_ticks(rounded, run, ticks)[0])
+        ends, _ = predict_ticks(self.twin, run, ticks)
+        # At least one rounding of each group: in single precision one in each physics step.
+        rounding, steps = self.engine.rounding, 1.0
+        if round_off.is_single(rounding):
+            steps = float(np.diff(run.time).max()) / self.twin.physics_step
+        sizes = [steps * rounding * scales_of_groups(run)]
+        for rounded_twin in self._rounded_twins:
+            errors = state_difference(ends, predict_ticks(rounded_twin, run, ticks)[0])
             sizes.append(largest_by_group(np.abs(errors)).max(axis=0))
-        return np.asarray(rounding_factor(self.engine.rounding) * np.max(sizes, axis=0))
+        return np.asarray(round_off.factor(rounding) * np.max(sizes, axis=0))
 
     @cached_property
     def _engine_simulator(self) -> Simulator | None:
@@ -94,27 +95,18 @@ class TwinComparison:
             run: of the engine.
             ticks: at which round-off is measured.
             read: ticks whose states the engine sets and reads back.
+
+        The loss of a state that is read back counts up to a bound: more is an error of the engine.
         """
         floor = self.round_off(run, ticks)
         if self.misread.any():
             floor = floor + effect_of_misreading(self.twin, run, ticks, self.misread)
         if self._engine_simulator:
-            largest_loss = most_lost(self.engine.rounding) * scales_of_groups(run)
-            lost = rounding_factor(self.engine.rounding) * read_back(
-                self._engine_simulator, run, read
-            )
+            rounding = self.engine.rounding
+            largest_loss = round_off.of_lost_states(rounding) * scales_of_groups(run)
+            lost = round_off.factor(rounding) * read_back(self._engine_simulator, run, read)
             floor = floor + np.minimum(lost, largest_loss)
         return floor
-
-
-def rounding_factor(rounding: float) -> float:
-    """Return the factor on the effect of one rounding, in an arithmetic with a given `rounding`."""
-    return SINGLE_ROUNDING_FACTOR if rounding > ROUNDING else ROUNDING_FACTOR
-
-
-def most_lost(rounding: float) -> float:
-    """Return the largest relative loss of a state in an arithmetic with a given `rounding`."""
-    return max(MAX_LOSS, LOST_ROUNDINGS * rounding)
 
 
 def compare_ticks(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:
@@ -136,10 +128,11 @@ def effect_of_misreading(twin: Simulator, run: Trajectory, ticks: Index, angles:
         ticks: indices.
         angles: errors of the zero positions (n,) [rad].
     """
-    total, plain = np.zeros(6), predict_ticks(twin, run, ticks)[0]
+    total, ends = np.zeros(6), predict_ticks(twin, run, ticks)[0]
+    # One joint after the other is turned, and the end of each tick with it.
     for offset in np.diag(angles)[angles > 0.0]:
-        turned, _ = predict_ticks(twin, replace(run, q=run.q + offset), ticks)
-        errors = state_difference(replace(plain, q=plain.q + offset), turned)
+        turned_ends, _ = predict_ticks(twin, replace(run, q=run.q + offset), ticks)
+        errors = state_difference(replace(ends, q=ends.q + offset), turned_ends)
         total += largest_by_group(np.abs(errors)).max(axis=0)
     return total
 

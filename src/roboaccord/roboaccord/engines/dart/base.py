@@ -17,13 +17,10 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.base_kinds import KINDS, Motion, Placed
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, yaw_quaternion
 
 PLANAR = KINDS["planar"]
-# Position (3,), orientation x y z w (4,) and twist in the base's own axes (6,); or rotation (3, 3),
-# position (3,) and twist (6,), all in the world.
-Motion = tuple[Array, Array, Array]
 
 
 class DartFixedBase:
@@ -62,7 +59,7 @@ class DartFixedBase:
         """
         return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
 
-    def motion(self, q: Array, v: Array) -> Motion:
+    def motion(self, q: Array, v: Array) -> Placed:
         """Return rotation, position and twist in the world; arguments as of `read`."""
         return np.eye(3), np.zeros(3), np.zeros(6)
 
@@ -98,7 +95,7 @@ class DartPlanarBase(DartFixedBase):
         """Return position, orientation and twist in its own axes."""
         return PLANAR.read(q[self.rows], v[self.rows], self._height)
 
-    def motion(self, q: Array, v: Array) -> Motion:
+    def motion(self, q: Array, v: Array) -> Placed:
         """Return rotation, position and twist in the world."""
         return PLANAR.placed(q[self.rows], v[self.rows])
 
@@ -126,8 +123,8 @@ class DartFreeBase(DartFixedBase):
     def velocities(self, state: RobotState) -> Array:
         """Return the joint's rates."""
         rotation = self._turn @ quaternion_matrix(state.orientation)
-        spin = np.concatenate([rotation @ state.twist[3:], rotation @ state.twist[:3]])
-        return np.linalg.solve(self._jacobian(), spin)
+        angular_first = np.concatenate([rotation @ state.twist[3:], rotation @ state.twist[:3]])
+        return np.linalg.solve(self._jacobian(), angular_first)
 
     def read(self, q: Array, v: Array) -> Motion:
         """Return position, orientation and twist in its own axes."""
@@ -138,7 +135,7 @@ class DartFreeBase(DartFixedBase):
         orientation = matrix_quaternion(self._turn.T @ pose.rotation())
         return self._turn.T @ pose.translation() / self._scale, orientation, twist
 
-    def motion(self, q: Array, v: Array) -> Motion:
+    def motion(self, q: Array, v: Array) -> Placed:
         """Return rotation, position and twist in the world."""
         pose, body = self._body.getTransform(), self._body
         back = self._turn.T

@@ -12,7 +12,8 @@ tolerances are absolute, however, and suit bodies of metres: of overlaps of hull
 centimetres thick it misses one in six. With all lengths multiplied by 100 it misses none of 3000,
 so DART's unit of length is 1 cm there (figures of benchmarks/hulls.py).
 
-HULL_SCALE and LEVER may be tuned; run benchmarks/hulls.py before and after a change of the first.
+HULL_SCALE and MIN_LEVER_ARM may be tuned; run benchmarks/hulls.py before and after a change of the
+first.
 Normals, weights and rebound must stay those of closed forms (test_hulls_in_engines).
 """
 
@@ -36,7 +37,7 @@ HULL_SCALE = 100.0
 # [m] If a contact's normal passes closer than this to the axes of all joints that are not locked,
 # only locked joints bear the contact. The value is far above the round-off of contact points, and
 # small compared with links of 10 cm; any value between would do.
-LEVER = 5e-3
+MIN_LEVER_ARM = 5e-3
 LOCKED = dartpy.dynamics.ActuatorType.LOCKED
 BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
 
@@ -194,7 +195,7 @@ class DartContact:
         for touch in self._world.getLastCollisionResult().getContacts():
             first, second = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
             lever_arms = [self._lever_arms(body, touch) for body in (first, second)]
-            if np.abs(lever_arms[1] - lever_arms[0]).max() < LEVER * self._scale:
+            if np.abs(lever_arms[1] - lever_arms[0]).max() < MIN_LEVER_ARM * self._scale:
                 excluded.addBodyNodePairToBlackList(first, second)
                 names = first.getName(), second.getName()
                 self._borne_by_locks |= {names, names[::-1]}
@@ -209,9 +210,8 @@ class DartContact:
             return np.zeros(len(self._free_dofs))
         pose = body.getWorldTransform()
         local = pose.rotation().T @ (touch.point - pose.translation())
-        return np.asarray(
-            touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free_dofs]
-        )
+        jacobian = self._skeleton.getLinearJacobian(body, local)
+        return np.asarray(touch.normal @ jacobian[:, self._free_dofs])
 
 
 def _carrier(body: dartpy.dynamics.BodyNode) -> str:

@@ -99,6 +99,7 @@ class DartMechanism(Mechanism):
         self.rotors = np.zeros(len(self.lengths))
 
     def place(self, state: RobotState) -> None:
+        """Set the state, without forces."""
         skeleton, root = self._skeleton, self.root
         positions, velocities = np.zeros((2, skeleton.getNumDofs()))
         positions[self.dofs] = state.q
@@ -111,6 +112,7 @@ class DartMechanism(Mechanism):
         skeleton.clearExternalForces()
 
     def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        """Return the accelerations under joint efforts (n,) in the current state."""
         skeleton, body, back, scale = self._skeleton, self._body, self._turn.T, self._scale
         forces = np.zeros(len(self.lengths))
         forces[self.dofs] = effort
@@ -122,6 +124,7 @@ class DartMechanism(Mechanism):
         return Acceleration(np.concatenate([linear, angular]), rates[self.dofs])
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return S, mass matrix and gravity forces, in DART's order and our units."""
         skeleton, root = self._skeleton, self.root
         rows = [*root.rows, *self.dofs]
         to_engine = np.zeros((len(self.lengths), len(rows)))
@@ -132,9 +135,11 @@ class DartMechanism(Mechanism):
         return to_engine, mass, skeleton.getGravityForces() * self.lengths
 
     def gravity(self) -> Array:
+        """Return gravity in the world (3,) [m/s^2]."""
         return np.asarray(self._turn.T @ self._skeleton.getGravity() * self._scale)
 
     def link(self, name: str) -> LinkProperties | None:
+        """Return the properties of a link; None for a name that DART does not have."""
         node = self._skeleton.getBodyNode(name)
         if node is None:
             return None
@@ -142,6 +147,7 @@ class DartMechanism(Mechanism):
         return LinkProperties(node.getMass(), node.getLocalCOM() / self._scale, inertia)
 
     def joint(self, name: str) -> JointProperties:
+        """Return the properties of a joint with one coordinate, without our own dampers."""
         joint = self._skeleton.getJoint(name)
         pose, length = joint.getTransformFromParentBodyNode(), self._length(joint)
         rotor = float(self.rotors[joint.getIndexInSkeleton(0)])

@@ -145,6 +145,7 @@ def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
         return plane_chart(turn @ axes, ours)
 
     def free(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+        """Return DART's coordinates, T and c of a free joint (`Chart`)."""
         # With DART's Jacobian J of its coordinates x, the twist is J dx/dt, and its derivative by
         # time is J d2x/dt2 + dJ/dt dx/dt.
         position, rotation, jacobian, drift = free_motion(q, qd)

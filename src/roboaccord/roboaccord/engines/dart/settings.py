@@ -39,6 +39,7 @@ class DartSettings:
     split_impulse: bool = False
 
     def __post_init__(self) -> None:
+        """Refuse values that DART does not take."""
         solver = str(self.friction_solver)
         check_known("unknown engine_options.dart.friction_solver ", solver, SOLVERS)
         if not (isinstance(self.friction_iterations, int) and self.friction_iterations > 0):

@@ -38,7 +38,14 @@ UP = (0.0, 0.0, 1.0)
 
 
 class DartSimulator(EngineSimulator):
-    """Simulate any model with DART, under its `DartSettings` (Simulator)."""
+    """Simulate any model with DART, under its `DartSettings` (Simulator).
+
+    DART's axes and units may differ from ours: `_turn` (3, 3) turns the world's axes to DART's,
+    `_scale` is the factor on lengths and times, and `_lengths` and `_speeds` (m,) are those on the
+    m coordinates and rates of the skeleton (model.py). `_dofs` are the indices of the joints among
+    them (n,), `_root` is the joint of the base, `_rotors` (m,) are dampers that stand for rotors,
+    and `_generalised` (m,) the forces of a step in our units.
+    """
 
     name = "dart"
     version = str(dartpy.__version__)
@@ -98,12 +105,15 @@ class DartSimulator(EngineSimulator):
                 joint.setTransformFromParentBodyNode(turned)
 
     def _start(self, state: RobotState) -> None:
+        """Begin at a state, without the contacts of the motion before."""
         if self._contact:
             self._contact.forget()
         super()._start(state)
 
     def lock(self, joint: int, locked: bool) -> None:
-        skeleton, actuator = self._skeleton, LOCKED_JOINT if locked else FREE_JOINT
+        """Lock a joint rigidly, or release it."""
+        skeleton = self._skeleton
+        actuator = LOCKED_JOINT if locked else FREE_JOINT
         skeleton.getJoint(self.joints[joint]).setActuatorType(actuator)
         for tree in range(skeleton.getNumTrees()):  # DART does not notice the change by itself
             skeleton.dirtyArticulatedInertia(tree)
@@ -115,6 +125,7 @@ class DartSimulator(EngineSimulator):
         return self._contact.points() if self._contact else ()
 
     def _place(self, state: RobotState) -> None:
+        """Set DART's state and time."""
         self.mechanism.place(state)
         self._world.setTime(state.time)
 
@@ -131,11 +142,13 @@ class DartSimulator(EngineSimulator):
         self._skeleton.setForces(total / self._lengths if self._is_scaled else total)
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         q, v = self._coordinates()
         motion = self._root.read(q, v)
         return RobotState(self._time, q[self._dofs], v[self._dofs], self._effort, *motion)
 
     def _substeps(self, effort: Array, count: int) -> None:
+        """Take `count` physics steps under efforts (n,) and `_wrench`."""
         total = self._generalised
         # DART returns a joint from beyond its stop in one step, whatever the error reduction
         # parameter, but at most at this speed, which all its worlds share.
@@ -154,8 +167,9 @@ class DartSimulator(EngineSimulator):
             if self._wrench is not None:
                 self._push(self._wrench)
             if self._friction and not compiled:
-                motion = (values[self._dofs] for values in self._coordinates())
-                total[self._dofs] = self._friction.add(total[self._dofs], *motion)
+                q, v = self._coordinates()
+                efforts = self._friction.add(total[self._dofs], q[self._dofs], v[self._dofs])
+                total[self._dofs] = efforts
             self._set_forces()
             self._world.step()
             if self._contact:

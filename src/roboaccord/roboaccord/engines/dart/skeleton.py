@@ -29,7 +29,7 @@ from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 
 # Parts of DART's warnings about links of 0 kg, which are intended here and not passed on.
-MASSLESS = ("[Inertia::", "A negative or zero mass")
+MASSLESS_WARNINGS = ("[Inertia::", "A negative or zero mass")
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
     if skeleton is None:
         raise AccordError(f"DART cannot read the description{error_of(messages)}")
     for line in messages:
-        if not any(word in line for word in MASSLESS):
+        if not any(word in line for word in MASSLESS_WARNINGS):
             _log.info(line)
     if ball:
         _add_ball(skeleton, ball, model.base, scale)
@@ -153,6 +153,7 @@ def scale_description(urdf: str, scale: float) -> str:
 
 
 def _multiply(element: ET.Element, key: str, factor: float) -> None:
+    """Multiply the numbers of an attribute, where the element has it."""
     if key in element.attrib:
         write_numbers(element, key, numbers(element, key) * factor)
 

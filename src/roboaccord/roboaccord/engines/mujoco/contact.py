@@ -122,9 +122,8 @@ def add_fixture(
         if not fixture.convex:
             remedy = "give it as a height field"
             raise AccordError(f"MuJoCo takes the convex hull of {fixture.name}; {remedy}")
-        spec.add_mesh(
-            name=fixture.name, uservert=fixture.vertices.ravel(), userface=fixture.faces.ravel()
-        )
+        vertices, faces = fixture.vertices.ravel(), fixture.faces.ravel()
+        spec.add_mesh(name=fixture.name, uservert=vertices, userface=faces)
         body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **no_collision)
     else:  # MuJoCo's frame is in the middle of the field, at its lowest height; rows are along y
         low, heights = float(fixture.heights.min()), fixture.heights.T

@@ -22,12 +22,12 @@ from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.missing import compile_file
-from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
-from roboaccord.engines.mujoco.model import actuator_terms, reason_of
+from roboaccord.engines.mujoco.mjcf import actuator_terms, lacks, left_out, mimics, name_of, servos
+from roboaccord.engines.mujoco.model import reason_of
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-MOST_NAMES = 3  # names listed in a note: enough to find them in the file, in a short line
+MAX_NAMES = 3  # names listed in a note: enough to find them in the file, in a short line
 MASSLESS = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
 
 
@@ -53,13 +53,13 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         raise AccordError("it holds no bodies")
     converted = _Conversion(model).result()
     unweighed = tuple(name_of(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
-    lacks = (*converted.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
+    masses = tuple(f"mass of {name}, whose mesh is missing" for name in unweighed)
     if missing:
-        files = ", ".join(Path(name).name for name in missing[:MOST_NAMES])
-        ellipsis = ", ..." if len(missing) > MOST_NAMES else ""
+        files = ", ".join(Path(name).name for name in missing[:MAX_NAMES])
+        ellipsis = ", ..." if len(missing) > MAX_NAMES else ""
         line = f"missing in {Path(missing[0]).parent}, and left out: {files}{ellipsis}"
         converted = replace(converted, notes=(*converted.notes, line), missing=tuple(missing))
-    return replace(converted, lacks=lacks, unweighed=unweighed)
+    return replace(converted, lacks=(*converted.lacks, *masses), unweighed=unweighed)
 
 
 class _Conversion:
@@ -82,7 +82,9 @@ class _Conversion:
         self.model = model
         bodies = range(1, model.nbody)
         self.bodies = [WORLD, *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in bodies)]
-        self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
+        # Filled below, body by body.
+        self.links, self.made = list[Link](), list[str]()
+        self.joints = list[tuple[Joint, Pose]]()
         self.notes, self.drives = list(left_out(model)), actuator_terms(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
         # The robot is the tree of bodies with most rates; if it does not float, all trees that do
@@ -99,7 +101,7 @@ class _Conversion:
                 self._add_body(body)
         others = sorted({*model.body_rootid[1:].tolist()} - roots_of_robot)
         if others:
-            named = ", ".join(self.bodies[i] for i in others[:MOST_NAMES])
+            named = ", ".join(self.bodies[i] for i in others[:MAX_NAMES])
             self.notes.append(f"{len(others)} bodies beside the robot: left out: {named}")
 
     def result(self) -> Converted:
@@ -107,7 +109,7 @@ class _Conversion:
         # The model's own name is at offset 0 of `names`.
         name = self.model.names.partition(b"\0")[0].decode()
         if self.made:
-            named = ", ".join(self.made[:MOST_NAMES])
+            named = ", ".join(self.made[:MAX_NAMES])
             self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
         text = write_tree(make_tree(self.links, self.joints), name or "robot")
         missing = tuple(lacks(self.model, self.mimics))

@@ -14,7 +14,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-# [m] Coordinates of the eight corners (24,) of the cube that replaces a mesh; any size would do.
+# [m] Coordinates x, y, z of the eight corners, one corner after the other (24,), of the cube that
+# replaces a mesh; any size would do.
 CUBE = 0.1 * np.array([*product((-0.5, 0.5), repeat=3)]).ravel()
 
 
@@ -43,9 +44,9 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
     Returns:
         Paths of the missing meshes and textures, and the bodies whose mass comes from the meshes.
     """
-    folder, missing, meshes = Path(spec.modelfiledir), list[str](), set[str]()
+    missing, meshes = list[str](), set[str]()
     for mesh in spec.meshes:
-        path = folder / spec.meshdir / (Path(mesh.file).name if spec.strippath else mesh.file)
+        path = _asset_path(spec, spec.meshdir, mesh.file)
         if mesh.file and not path.is_file():
             missing.append(str(path))
             meshes.add(mesh.name)
@@ -53,18 +54,24 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
     # A texture of a cube map may have a file for each of six faces.
     for texture in spec.textures:
         files = [name for name in (texture.file, *texture.cubefiles) if name]
-        paths = [folder / spec.texturedir / (Path(f).name if spec.strippath else f) for f in files]
+        paths = [_asset_path(spec, spec.texturedir, name) for name in files]
         if absent := [str(path) for path in paths if not path.is_file()]:
             missing += absent
-            flat = texture.type == mujoco.mjtTexture.mjTEXTURE_2D
+            is_image = texture.type == mujoco.mjtTexture.mjTEXTURE_2D
             texture.file, texture.cubefiles = "", [""] * 6
-            texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
-            texture.width, texture.height = 1, 1 if flat else 6  # the faces of a cube
+            texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT  # one colour
+            texture.width = 1
+            texture.height = 1 if is_image else 6  # the faces of a cube, one above the other
     # Bodies that MuJoCo would weigh by a missing mesh; a total mass scales all bodies.
     bodies = [b for b in spec.bodies if any(_uses_mesh(b, geom, meshes) for geom in b.geoms)]
     if spec.compiler.settotalmass > 0.0 and bodies:
         bodies = [body for body in spec.bodies if body is not spec.worldbody]
     return missing, bodies
+
+
+def _asset_path(spec: mujoco.MjSpec, folder: str, name: str) -> Path:
+    """Return the path of a mesh or texture by its name in the file, in the folder of its kind."""
+    return Path(spec.modelfiledir) / folder / (Path(name).name if spec.strippath else name)
 
 
 def _uses_mesh(body: mujoco.MjsBody, geom: mujoco.MjsGeom, meshes: set[str]) -> bool:

@@ -1,7 +1,8 @@
 """Elements of an MJCF model besides links and joints: actuators, equalities, tendons, and others.
 
 convert.py converts a compiled MJCF model to a URDF by means of these functions. `mimics` and
-`servos` translate the equalities and actuators that a URDF can express. `lacks` names each element
+`servos` translate the equalities and actuators that a URDF can express; `actuator_terms` returns
+what actuators add to inertia and damping of joints, also for reader.py. `lacks` names each element
 without which the robot moves otherwise, and `left_out` the other elements for which URDF has no
 equivalent. A new element of MuJoCo's goes into one of the two.
 """
@@ -12,6 +13,8 @@ from collections.abc import Iterator, Mapping
 
 import mujoco
 import numpy as np
+
+from roboaccord.contract.state import Array
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
 # [m/s^2] MuJoCo's default gravity, which acts on converted robots; any other gets a note.
@@ -44,6 +47,15 @@ def linear_actuators(model: mujoco.MjModel) -> Iterator[int]:
         has_fixed_gain = model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
         if of_joint and has_no_state and has_fixed_gain and model.actuator_biastype[i] in biases:
             yield i
+
+
+def actuator_terms(model: mujoco.MjModel) -> Array:
+    """Return the reflected inertia and damping of actuators on each rate (2, nv)."""
+    added = np.zeros((2, model.nv))
+    for i in np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT):
+        gear, dof = model.actuator_gear[i, 0], model.jnt_dofadr[model.actuator_trnid[i, 0]]
+        added[:, dof] += gear**2 * np.array([model.actuator_armature[i], model.actuator_damping[i]])
+    return added
 
 
 def servos(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[float, float, float]]]:

@@ -23,14 +23,7 @@ from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.model import (
-    BASE_LINK,
-    Ball,
-    EngineModel,
-    JointProperties,
-    LinkProperties,
-    split_ball,
-)
+from roboaccord.engines.model import Ball, EngineModel, JointProperties, LinkProperties, split_ball
 from roboaccord.engines.mujoco.contact import collide
 from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
@@ -38,7 +31,7 @@ from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 # [kg] and [kg m^2] Mass and moments that replace those of a moving body which has none: MuJoCo
 # requires more than 1e-15 (mjMINVAL). For robots of grams it is below round-off.
-LEAST = 2e-15
+MIN_INERTIA = 2e-15
 
 
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
@@ -53,6 +46,7 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         AccordError: if MuJoCo refuses the description.
     """
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
+    base_link = tree.links[0].name
     try:
         spec = mujoco.MjSpec.from_string(with_mesh_paths(local_files(urdf)))
         spec.compiler.fusestatic = False
@@ -60,12 +54,12 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         spec.compiler.balanceinertia = False
         for name in _massless_carriers(tree):
             body = spec.body(name)
-            body.mass, body.inertia, body.explicitinertial = LEAST, (LEAST,) * 3, True
+            body.mass, body.inertia, body.explicitinertial = MIN_INERTIA, (MIN_INERTIA,) * 3, True
         if ball:
-            _add_ball(spec, ball, model.base)
+            _add_ball(spec, ball, base_link, model.base)
         elif not KINDS[model.base].tied:
             # MuJoCo welds the root of a URDF to the world.
-            spec.body(BASE_LINK).add_freejoint()
+            spec.body(base_link).add_freejoint()
         for geom in spec.geoms:
             geom.contype = 0
             geom.conaffinity = 0
@@ -107,13 +101,20 @@ def with_mesh_paths(urdf: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
-    """Add `base_link`, the ball of a bearing, to a model."""
+def _add_ball(spec: mujoco.MjSpec, ball: Ball, name: str, base: str) -> None:
+    """Add the ball of a bearing to a model.
+
+    Args:
+        spec: MuJoCo's specification of the model.
+        ball: mass, inertia and radius.
+        name: of its body.
+        base: how it moves: `ball`, about its centre, or `free`.
+    """
     # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
     moments, axes = np.linalg.eigh(ball.inertia)
     axes[:, 0] *= np.sign(np.linalg.det(axes))
     body = spec.worldbody.add_body(
-        name=BASE_LINK,
+        name=name,
         mass=ball.mass,
         inertia=moments,
         iquat=np.roll(matrix_quaternion(axes), 1),
@@ -124,15 +125,6 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
         body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
     else:
         body.add_freejoint()
-
-
-def actuator_terms(model: mujoco.MjModel) -> Array:
-    """Return the reflected inertia and damping of actuators on each rate (2, nv)."""
-    added = np.zeros((2, model.nv))
-    for i in np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT):
-        gear, dof = model.actuator_gear[i, 0], model.jnt_dofadr[model.actuator_trnid[i, 0]]
-        added[:, dof] += gear**2 * np.array([model.actuator_armature[i], model.actuator_damping[i]])
-    return added
 
 
 class MujocoMechanism(Mechanism):
@@ -157,11 +149,11 @@ class MujocoMechanism(Mechanism):
         model: mujoco.MjModel,
         base: FixedBase,
         joints: Sequence[str],
-        body: str = BASE_LINK,
+        body: str,
         flags: int = NO_CONSTRAINT,
     ) -> None:
-        self._model, self.data, self._base = model, mujoco.MjData(model), base
-        self._flags = flags
+        self._model, self._base, self._flags = model, base, flags
+        self.data = mujoco.MjData(model)
         moving = [model.joint(name) for name in joints]
         self.q = np.array([joint.qposadr[0] for joint in moving], dtype=int)
         self.v = np.array([joint.dofadr[0] for joint in moving], dtype=int)
@@ -174,8 +166,10 @@ class MujocoMechanism(Mechanism):
         self.axes = np.array(base.axes, dtype=int)
 
     def place(self, state: RobotState) -> None:
+        """Set the state."""
         data = self.data
-        data.qpos[:], data.qvel[:] = self._model.qpos0, 0.0
+        data.qpos[:] = self._model.qpos0
+        data.qvel[:] = 0.0
         data.qpos[self.q] = state.q
         data.qvel[self.v] = state.qd
         rotation = quaternion_matrix(state.orientation)
@@ -184,6 +178,7 @@ class MujocoMechanism(Mechanism):
         data.qvel[self.base_v] = twist[self.axes]
 
     def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        """Return the accelerations under joint efforts (n,) in the current state."""
         model, data = self._model, self.data
         data.qfrc_applied[:] = 0.0
         data.qfrc_applied[self.v] = effort
@@ -200,6 +195,7 @@ class MujocoMechanism(Mechanism):
         return Acceleration(base, data.qacc[self.v].copy())
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return S, mass matrix and gravity forces, in MuJoCo's order."""
         model, data = self._model, self.data
         mujoco.mj_forward(model, data)
         rows = [*range(model.nv)[self.base_v], *self.v]
@@ -215,21 +211,24 @@ class MujocoMechanism(Mechanism):
         return to_engine, mass, data.qfrc_bias.copy()
 
     def gravity(self) -> Array:
+        """Return gravity in the world (3,) [m/s^2]."""
         return np.array(self._model.opt.gravity)
 
     def link(self, name: str) -> LinkProperties | None:
+        """Return the properties of a link; None for a name that MuJoCo does not have."""
         model = self._model
         body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
         if body < 0:
             return None
         turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
         mass, moments = float(model.body_mass[body]), model.body_inertia[body]
-        if max(mass, *moments) <= LEAST:
+        if max(mass, *moments) <= MIN_INERTIA:
             mass, moments = 0.0, np.zeros(3)
         inertia = turn @ np.diag(moments) @ turn.T
         return LinkProperties(mass, model.body_ipos[body].copy(), inertia)
 
     def joint(self, name: str) -> JointProperties:
+        """Return the properties of a joint."""
         model, joint = self._model, self._model.joint(name)
         body, dof = int(joint.bodyid[0]), int(joint.dofadr[0])
         turn = quaternion_matrix(np.roll(model.body_quat[body], -1))

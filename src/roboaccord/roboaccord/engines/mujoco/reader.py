@@ -24,12 +24,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.missing import replace_missing
-from roboaccord.engines.mujoco.model import (
-    MujocoMechanism,
-    actuator_terms,
-    reason_of,
-    with_mesh_paths,
-)
+from roboaccord.engines.mujoco.mjcf import actuator_terms
+from roboaccord.engines.mujoco.model import MujocoMechanism, reason_of, with_mesh_paths
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)

@@ -56,6 +56,7 @@ class MujocoSettings:
     diagexact: bool = False
 
     def __post_init__(self) -> None:
+        """Refuse values that MuJoCo does not take."""
         name, damping = str(self.integrator).lower(), float(self.contact_damping)
         if name and name not in ORDERS:
             raise AccordError(f"unknown integrator {name}{did_you_mean(name, ORDERS)}")

@@ -22,7 +22,7 @@ import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
 from roboaccord.engines.mujoco.model import MujocoMechanism, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
@@ -41,7 +41,13 @@ STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
 class MujocoSimulator(EngineSimulator):
-    """Simulate any model with MuJoCo, under its `MujocoSettings` (Simulator)."""
+    """Simulate any model with MuJoCo, under its `MujocoSettings` (Simulator).
+
+    `_q` and `_v` are the indices of the joints in MuJoCo's positions and velocities (n,), `_base_q`
+    and `_base_v` the slices of the base, and `_axes` the components of a twist (6,) that are rates
+    of the base. `_all_q`, `_all_v` and `_applied` are MuJoCo's positions, velocities and applied
+    forces, `_pose` and `_rates` those of the base: views of its memory, not copies.
+    """
 
     name = "mujoco"
     settings = MujocoSettings
@@ -64,11 +70,12 @@ class MujocoSimulator(EngineSimulator):
         self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
         # Indices of joints and base in MuJoCo's arrays.
-        self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
+        self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints, BASE_LINK)
         self._data = data = mechanism.data
         self._q, self._v = mechanism.q, mechanism.v
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
-        self._axes, self._height = mechanism.axes, 0.0
+        self._axes = mechanism.axes
+        self._height = 0.0  # of a planar base, which MuJoCo lacks [m]
         # Friction of joints is the model's, by the same law in every engine. MuJoCo itself adds
         # rotors, and only the damping that the model leaves to it.
         self._model.dof_frictionloss[:] = 0.0
@@ -86,8 +93,9 @@ class MujocoSimulator(EngineSimulator):
         # Views of the engine's memory, because each access through `data` costs 0.25 us.
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
-        rows = [range(s.start or 0, s.stop) for s in (self._base_q, self._base_v)]
-        self._prepare_forces(self._q, self._v, *map(np.array, rows))
+        base_q_rows = np.arange(self._model.nq)[self._base_q]
+        base_v_rows = np.arange(self._model.nv)[self._base_v]
+        self._prepare_forces(self._q, self._v, base_q_rows, base_v_rows)
 
     def _set_options(self, integrator: str, gravity: float) -> None:
         """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2], and two precautions."""
@@ -101,11 +109,13 @@ class MujocoSimulator(EngineSimulator):
         options.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
 
     def _compile(self) -> None:
+        """Make the compiled form of the forces, on MuJoCo's own arrays."""
         super()._compile()
         if self._compiled:
             self._compiled.attach(self._all_q, self._all_v, self._applied)
 
     def _place(self, state: RobotState) -> None:
+        """Set MuJoCo's state and time."""
         data = self._data
         mujoco.mj_resetData(self._model, data)
         data.time = state.time
@@ -114,11 +124,13 @@ class MujocoSimulator(EngineSimulator):
         self._height = float(state.position[2])
 
     def _read(self) -> RobotState:
+        """Return the present state."""
         motion = self.base.read(self._pose, self._rates, self._height)
         q, qd = self._all_q[self._q], self._all_v[self._v]
         return RobotState(self._time, q, qd, self._effort, *motion)
 
     def lock(self, joint: int, locked: bool) -> None:
+        """Lock a joint by a large inertia, or release it."""
         model, armature = self._model, self._model.dof_armature
         armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
         # The tolerance of the constraint solver is relative to the mean of all inertias.
@@ -130,6 +142,7 @@ class MujocoSimulator(EngineSimulator):
         return self._contact.points(self._data) if self._contact else ()
 
     def _substeps(self, effort: Array, count: int) -> None:
+        """Take `count` physics steps under efforts (n,) and `_wrench`."""
         self._applied[self._base_v] = 0.0
         only_efforts = self._law is None and self._friction is None and self._wrench is None
         if only_efforts and self._meter is None:

@@ -29,7 +29,7 @@ from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
 
 @dataclass(frozen=True)
 class Walked:
-    """The settings, and the share of walks that survived."""
+    """The settings of `basin_command`, and the share of walks that survived."""
 
     gait: str
     sd_angle: Radians
@@ -92,7 +92,7 @@ class Spread(StrEnum):
 
 @dataclass(frozen=True)
 class Robust:
-    """The settings, and the result of each disturbance."""
+    """The settings of `robust_command`, and the result of each disturbance."""
 
     gait: str
     draws: Draws = field(metadata=INLINE)
@@ -106,7 +106,6 @@ TORQUE_ERROR = typer.Option(help="Largest relative error of the torque, constant
 PARAMETER_ERROR = typer.Option(
     help="Largest relative error of mass, inertia, length and centre of either link."
 )
-SPREAD = typer.Option(help="Distribution of the jitter.")
 
 
 @in_pieces()
@@ -115,7 +114,7 @@ def robust_command(
     jitter: Annotated[Seconds | None, JITTER] = None,
     torque_error: Annotated[Ratio | None, TORQUE_ERROR] = None,
     parameter_error: Annotated[Ratio | None, PARAMETER_ERROR] = None,
-    spread: Annotated[Spread, SPREAD] = Spread.uniform,
+    spread: Annotated[Spread, typer.Option(help="Distribution of the jitter.")] = Spread.uniform,
     steps: Steps = 500,
     samples: Samples = 100,
     seed: Seed = 0,
@@ -155,8 +154,8 @@ def disturbances(sizes: Mapping[str, float | None], spread: str) -> list[Disturb
     given = {name: size for name, size in sizes.items() if size is not None}
     if given:
         return [Disturbance(**given, spread=spread)]
-    return [
-        Disturbance(**{name: size}, spread=spread if name == "jitter" else Spread.uniform.value)
-        for name, defaults in SIZES.items()
-        for size in defaults
-    ]
+    one_by_one = list[Disturbance]()
+    for name, defaults in SIZES.items():
+        spread_of_kind = spread if name == "jitter" else Spread.uniform.value
+        one_by_one += [Disturbance(**{name: size}, spread=spread_of_kind) for size in defaults]
+    return one_by_one

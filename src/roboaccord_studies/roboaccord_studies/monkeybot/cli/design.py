@@ -4,8 +4,8 @@ The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a swit
 each hand, by which it swings along a wall. The shape of a link is its mass distribution: the
 position of the centre of gravity and the inertia. The command follows the clocked gait over a grid
 of shapes (../design.py), and searches from the best of the grid for the robots with the smallest
-spectral radius and with the widest range of stable periods. It writes the data and a picture for
-each of these two measures.
+spectral radius (the size of the largest Floquet multiplier, below 1 for a stable gait) and with the
+widest range of stable periods. It writes the data and a picture for each of these two measures.
 
 CUTS must have an entry for each of `design.MARGINS`. The names in `robots` are keys of the JSON
 output, and stay.
@@ -31,7 +31,7 @@ from roboaccord_studies.drawing import contour
 from roboaccord_studies.monkeybot import design
 from roboaccord_studies.monkeybot.design import MARGINS, DesignMap, Robot
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
-from roboaccord_studies.monkeybot.stability import BORDER, DOT, LARGEST
+from roboaccord_studies.monkeybot.stability import BORDER, DOT, RADIUS_CUT
 
 # Columns of the printed table: fields of Robot.
 GAIT_COLUMNS = ("level.best.radius", "level.best.period", "level.best.torque")
@@ -41,7 +41,7 @@ INERTIAS = (0.004, 0.076, 25)
 # Value at which the colour scale of a map ends, and its label, by measure; the widest range in
 # docs/monkeybot_gaits.md is 0.051.
 CUTS = {
-    "radius": (LARGEST, "smallest spectral radius"),
+    "radius": (RADIUS_CUT, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
 }
 # Options of the command.
@@ -110,13 +110,13 @@ class Design:
     files: list[Path]
 
 
-def write_design(field: DesignMap, margin: str, robot: Robot, better: Robot, path: Path) -> None:
-    """Write the map of a margin over the shape of the links as SVG, with two robots on it."""
-    x, y = field.centre, field.inertia
+def write_design(designs: DesignMap, margin: str, robot: Robot, better: Robot, path: Path) -> None:
+    """Write the map of a margin, one of MARGINS, over the shape as SVG, with two robots on it."""
+    x, y, arrays = designs.centre, designs.inertia, designs.arrays
     cut, unit = CUTS[margin]
     with picture(path, SQUARE) as axes:
-        heat_map(axes, x, y, field.arrays[margin], unit, cut=cut)
-        contour(axes, x, y, field.arrays["radius"], 1.0, **BORDER)
+        heat_map(axes, x, y, arrays[margin], unit, cut=cut)
+        contour(axes, x, y, arrays["radius"], 1.0, **BORDER)
         marks = (robot.shape, BLUE, "this robot"), (better.shape, RED, "the best by this")
         for shape, colour, label in marks:
             axes.plot(shape.centre, shape.inertia, color=colour, label=label, **DOT)

@@ -58,8 +58,8 @@ def gaits_command(samples: Annotated[int, SAMPLES] = 200, changes: Changes = Non
     return Result({"gaits": to_json(gaits)}, [*tables_of(gaits, *COLUMNS), "", *descriptions])
 
 
+COST = Quantity("1", "of transport, work over weight and stride", "cost", ".3g")
 SURVIVED = Quantity("1", "share of disturbed starts that walk 100 steps", "basin", ".0f", "%")
-Survived = Annotated[float | None, SURVIVED]
 
 
 @dataclass(frozen=True)
@@ -69,20 +69,19 @@ class Shipped:
     name: Annotated[str, Quantity("", name="gait")]
     description: Annotated[str, Quantity("", name="what it is", form="text")]
     orbit: Orbit
-    cost_of_transport: Annotated[
-        float, Quantity("1", "of transport, work over weight and stride", "cost", ".3g")
-    ]
+    cost_of_transport: Annotated[float, COST]
     basin: Basin | None
 
     @property
-    def survived(self) -> Survived:
+    def survived(self) -> Annotated[float | None, SURVIVED]:
         """The share of starts that survive, None if no basin was estimated."""
         return self.basin.survived if self.basin else None
 
     def to_json(self) -> dict[str, Json]:
         """Return all figures by name."""
-        figures, survival = self.orbit.to_json(), dict[str, Json]()
-        drop = figures.pop("drop")
+        figures = self.orbit.to_json()
+        survival = dict[str, Json]()
+        drop = figures.pop("drop")  # printed last
         if self.basin is not None:
             share = by_fields(self.basin)
             del share["height_sd"]
@@ -103,7 +102,8 @@ def shipped_figures(name: str, parameters: MonkeyBotParameters, samples: int) ->
         survival = basin(
             orbit, p, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=draws, feedback=feedback
         )
-    cost, description = orbit.cost_of_transport(p), shipped_data()[name]["description"]
+    cost = orbit.cost_of_transport(p)
+    description = shipped_data()[name]["description"]
     if feedback:
         orbit = replace(orbit, multipliers=closed_loop_multipliers(orbit, p))
     return Shipped(name, description, orbit, cost, survival)

@@ -60,8 +60,7 @@ def dynamics_command(
     headings = ("joint", "qdd [rad/s^2]", "bias [N m]")
     vector_table = grid_of(headings, vectors, Quantity("", form=".6f"))
     rows = dict(zip(JOINTS, mass_matrix, strict=True))
-    title = "mass matrix [kg m^2]"
-    matrix_table = grid_of(("", *JOINTS), rows, Quantity("", form=".5f"), title)
+    matrix_table = grid_of(("", *JOINTS), rows, Quantity("", form=".5f"), "mass matrix [kg m^2]")
     dynamics = Dynamics(qdd=qdd, mass_matrix=mass_matrix, bias=bias)
     return Result(dynamics, [vector_table, "", matrix_table])
 

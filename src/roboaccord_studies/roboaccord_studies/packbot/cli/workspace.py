@@ -29,8 +29,7 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.cli.options import PAYLOAD, draws
-from roboaccord_studies.packbot.recovery import workspace
-from roboaccord_studies.packbot.recovery import workspace_pictures as pictures
+from roboaccord_studies.packbot.recovery import pictures, workspace
 from roboaccord_studies.packbot.recovery.joint_guard import Guard, guard
 from roboaccord_studies.packbot.recovery.workspace import RetainedWorkspace
 from roboaccord_studies.results_file import FILE, ResultsFile
@@ -116,7 +115,7 @@ def workspace_command(
     if failures:
         cases = _combinations(setup, failures, angles)
     else:
-        cases = _frozen_cases(setup, [JOINTS[i] for i in workspace.PLANE], angles)
+        cases = _frozen_cases(setup, [JOINTS[i] for i in workspace.PLANE_INDICES], angles)
     if keep is not None and (len(failures) != 1 or len(cases) < 2):
         raise AccordError("--keep takes one --fault JOINT=frozen")
     check_target(plot)
@@ -128,23 +127,22 @@ def workspace_command(
         draw(workspaces, plot)
     if torques:
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
-        count = max(poses // len(arms), 1)  # of poses of each arm
+        count = max(poses // len(arms), 1)  # number of poses of each arm
         efforts = [workspace.relative_efforts(arm, count, seed) for arm in arms]
         of_healthy = workspace.relative_efforts(FailedArm(setup, ()), poses, seed)
         pictures.draw_torques(of_healthy, np.concatenate(efforts), torques)
     healthy, *failed = workspaces
     seen = [case.seen for case in failed if case.seen is not None]
     limits = None if keep is None else guard(setup, failures[0].joint, workspaces, keep, poses)
-    return Result(
-        Workspace(
-            retained=float(np.median([case.retained for case in failed])),
-            cases=failed,
-            seen=float(np.mean(seen)) if sight else None,
-            sees=healthy.seen,
-            cells=len(healthy.cells),
-            guard=limits,
-        )
+    retained = Workspace(
+        retained=float(np.median([case.retained for case in failed])),
+        cases=failed,
+        seen=float(np.mean(seen)) if sight else None,
+        sees=healthy.seen,
+        cells=len(healthy.cells),
+        guard=limits,
     )
+    return Result(retained)
 
 
 def _combinations(setup: Setup, failures: list[Fault], angles: int) -> list[list[Fault]]:
@@ -207,27 +205,30 @@ def _study(
         cases: faults of each arm.
         out_folder: for the pictures.
     """
-    files, medians = list[Path](), dict[str, dict[str, float]]()
+    files = list[Path]()
+    medians = dict[str, dict[str, float]]()  # by joint and payload
     with counted(1 + len(cases) * len(PAYLOADS), "workspaces") as advance:
         healthy, *failed = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
     for payload in PAYLOADS:
         loaded = [case for case in failed if case.payload == payload]
-        files += [out_folder / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
-        pictures.draw_workspace([healthy, *loaded], files[-2])
-        pictures.draw_shares([healthy, *loaded], files[-1])
+        cells_file = out_folder / f"cells_{payload:g}kg.svg"
+        shares_file = out_folder / f"kept_{payload:g}kg.svg"
+        pictures.draw_workspace([healthy, *loaded], cells_file)
+        pictures.draw_shares([healthy, *loaded], shares_file)
+        files += [cells_file, shares_file]
         for joint in JOINTS:
             of_joint = [case.retained for case in loaded if case.failed[0].joint == joint]
             medians.setdefault(joint, {})[f"{payload:g}"] = float(np.median(of_joint))
     return Study(medians, len(healthy.cells), files)
 
 
+MEDIANS = si.Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f")
+
+
 @dataclass(frozen=True)
 class Study:
     """The median share by frozen joint and payload [kg], and the pictures."""
 
-    medians: Annotated[
-        Mapping[str, Mapping[str, float]],
-        si.Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f"),
-    ]
+    medians: Annotated[Mapping[str, Mapping[str, float]], MEDIANS]
     cells: Annotated[int, si.Quantity("", "of the healthy arm")]
     files: list[Path]

@@ -40,9 +40,9 @@ from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, Uncertain
 # Wandering efforts are whatever the model leaves out; they are a random process that fades.
 # s; time constant of wandering efforts (docs/packbot_failures.md): longer than a failure takes to
 # be found, shorter than a motion.
-WANDER = 0.3
+WANDER_TIME = 0.3
 # Standard deviation of their change in one tick, over their own; about what the process itself
-# changes by, sqrt(2 T / WANDER) = 0.26 for T = 10 ms.
+# changes by, sqrt(2 T / WANDER_TIME) = 0.26 for T = 10 ms.
 WANDER_AT_ONCE = 0.2
 # Part of the motors' efforts that the size of wandering efforts grows by, as the 1 % of the effort
 # limit in the table of docs/packbot_failures.md.
@@ -52,7 +52,7 @@ MODEL_ERROR = 0.01
 DRY_RATE = 0.02
 # Part of the efforts of uncertain inertial parameters that is not linear in them: products of
 # errors of 10 % are 1 %, over 10 %.
-NONLINEAR = 0.1
+NONLINEAR_SHARE = 0.1
 # Width of the interval at which the bisection in `_physical` ends: 2 % of a correction.
 PRECISION = 0.02
 # Least eigenvalue of the mass matrix as estimated, over that of the model. It keeps estimates
@@ -60,7 +60,7 @@ PRECISION = 0.02
 LIGHTEST = 0.3
 # s; time constant of mean accelerations: noise in C would make unknowns seem known: ten ticks
 # divide its variance by 20.
-SMOOTH = 0.1
+SMOOTHING_TIME = 0.1
 
 
 class Tick(NamedTuple):
@@ -116,11 +116,12 @@ class Balance:
     Attributes:
         unknowns: order and prior of the unknowns x.
         sticking: dry friction that may hold a joint at rest (7,) [N m].
-        angles: last measured angles (7,) [rad].
+        angles: last measured angles (7,) [rad], at the start of the next tick.
     """
 
     def __init__(self, setup: Setup, payload: float, uncertainty: Uncertainty) -> None:
-        self._arm, self._late = Arm.of(setup), uncertainty.latency > 0.0
+        self._arm = Arm.of(setup)
+        self._is_late = uncertainty.latency > 0.0
         self._arm.carry(payload + EXPECTED * uncertainty.payload, setup.parameters.gripper_length)
         self._friction = joint_friction(setup.parameters)
         stiction = self._friction.stiction
@@ -136,12 +137,8 @@ class Balance:
         """Forget the last state."""
         self._efforts = np.zeros((TAPS, N))  # commanded in the last ticks, newest first [N m]
         self._effects = np.zeros((N, len(self.unknowns.prior)))  # C of the last tick
-        self._qdd = np.zeros(N)  # mean accelerations over `SMOOTH` [rad/s^2]
+        self._qdd = np.zeros(N)  # mean accelerations over `SMOOTHING_TIME` [rad/s^2]
         self.angles = np.zeros(N)
-
-    def start_at(self, q: Array) -> None:
-        """Set the angles (7,) [rad] measured at the start of the next tick."""
-        self.angles = q
 
     def tick(self, q: Array, belief: Belief, effort: Array, period: float, noise: float) -> Tick:
         """Return the terms of the balance over a tick.
@@ -154,7 +151,8 @@ class Balance:
             noise: standard deviation of the angles [rad].
         """
         # Angles in the middle of the tick.
-        middle, self.angles = 0.5 * (self.angles + q), q
+        middle = 0.5 * (self.angles + q)
+        self.angles = q
         motor = self._motor_efforts(effort)
         # Mass matrix with the estimated inertial parameters, and with it `keep` and `free`.
         rate, unknowns = belief.state[:N], belief.state[N:]
@@ -173,21 +171,21 @@ class Balance:
         end = keep @ rate + free @ (modelled + by_linear - static + drives)
         # C of this tick, at the mean accelerations and rates. What the arm's model contains of the
         # inertial unknowns is added back, because C x contains all of them.
-        self._qdd += min(1.0, period / SMOOTH) * ((end - rate) / period - self._qdd)
+        self._qdd += min(1.0, period / SMOOTHING_TIME) * ((end - rate) / period - self._qdd)
         regressor = self._arm.regressor(middle, 0.5 * (rate + end), self._qdd) @ self._basis
         modelled = modelled + regressor @ in_mass
         mean_rate = weight * end + (1.0 - weight) * rate
         self._effects = self._effects_by(regressor, motor, mean_rate)
-        # Wandering efforts: a first-order process of the time constant WANDER.
+        # Wandering efforts: a first-order process of the time constant WANDER_TIME.
         deviation = self._hidden + MODEL_ERROR * np.abs(motor)  # of the process [N m]
         fade, drift = np.ones(len(self.unknowns.prior)), np.zeros(len(self.unknowns.prior))
-        fade[:N] = np.exp(-period / WANDER)
+        fade[:N] = np.exp(-period / WANDER_TIME)
         drift[:N] = (1.0 - fade[0] ** 2) * deviation**2
         # Efforts that are new in each tick: part of the wandering ones, those by noise of the
         # angles, and those by which inertial parameters do not act linearly.
         white = (WANDER_AT_ONCE * deviation) ** 2 + (noise * np.abs(modelled)) ** 2
         block = belief.spread[N:, N:][self.unknowns.inertial, self.unknowns.inertial]
-        white += NONLINEAR**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
+        white += NONLINEAR_SHARE**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
         return Tick(keep, free, modelled, motor, self._effects, white, fade, drift)
 
     def _motor_efforts(self, effort: Array) -> Array:
@@ -199,7 +197,7 @@ class Balance:
         self._efforts = np.roll(self._efforts, 1, axis=0)
         self._efforts[0] = effort
         newest, one_late, two_late = self._efforts
-        return np.asarray((newest + one_late + two_late) / TAPS if self._late else newest)
+        return np.asarray((newest + one_late + two_late) / TAPS if self._is_late else newest)
 
     def _estimated_efforts(self, unknowns: Array, motor: Array) -> tuple[Array, Array]:
         """Return the efforts by linear unknowns (7,), and those of the drives (7,) [N m].

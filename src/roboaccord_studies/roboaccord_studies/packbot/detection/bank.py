@@ -31,6 +31,7 @@ from roboaccord_studies.packbot.detection.balance import Balance, Tick
 from roboaccord_studies.packbot.detection.filters import FROZEN, LOG_NORMALISATION, N, advance
 
 KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
+COUNT = 2 + 2 * N  # number of filters, 16
 BELIEF, RESTARTED = 0, -1  # indices of the two filters of the current belief
 ALTERNATIVES = slice(1, -1)  # indices of the 14 filters in which one joint is of another kind
 # s; nothing is reported for this time after a start, until the filters have settled (SQUARE_TIME).
@@ -93,22 +94,22 @@ class FilterBank:
 
     def reset(self) -> None:
         """Begin with a healthy arm and the prior of its unknowns."""
-        count, unknowns = 2 + 2 * N, self._balance.unknowns
+        unknowns = self._balance.unknowns
         size = N + len(unknowns.prior)
         self.kinds = np.zeros(N, dtype=np.int64)
-        self.states, self.spreads = np.zeros((count, size)), np.zeros((count, size, size))
+        self.states, self.spreads = np.zeros((COUNT, size)), np.zeros((COUNT, size, size))
         self.states[BELIEF, N:] = unknowns.expected
         self.spreads[BELIEF, N:, N:] = np.diag(unknowns.prior**2)
-        self._fits = np.zeros((count, 1 + N))  # of the last tick, see `filters.advance`
-        self._means = np.zeros((count, N))  # mean normalised errors over `MEAN_TIME`, signed
-        self.errors = np.ones((count, N))
-        self.evidence, self.kind_evidence, self.recent, self.since = np.zeros((4, count))
+        self._fits = np.zeros((COUNT, 1 + N))  # of the last tick, see `filters.advance`
+        self._means = np.zeros((COUNT, N))  # mean normalised errors over `MEAN_TIME`, signed
+        self.errors = np.ones((COUNT, N))
+        self.evidence, self.kind_evidence, self.recent, self.since = np.zeros((4, COUNT))
         self._snapshots = deque[Snapshot](maxlen=SNAPSHOTS)
 
     @property
     def faults(self) -> NDArray[np.int64]:
         """Kind of each joint in each filter, as an index into `KINDS` (16, 7)."""
-        faults = np.tile(self.kinds, (2 + 2 * N, 1))
+        faults = np.tile(self.kinds, (COUNT, 1))
         for shift in (1, 2):  # steps from the believed kind to the other two
             for j in range(N):
                 faults[1 + (shift - 1) * N + j, j] = (self.kinds[j] + shift) % len(KINDS)

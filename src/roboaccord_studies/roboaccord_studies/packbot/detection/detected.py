@@ -56,14 +56,17 @@ class Detected:
         known: KnownArm | None = None,
         payload: float = 0.0,
     ) -> None:
-        remaining, latency = Uncertainty.read(uncertainty), 0  # latency in ticks
+        remaining = Uncertainty.read(uncertainty)
+        latency = 0  # ticks (control periods)
         self._identified_setup = setup
         self._gain = np.ones(len(JOINTS))  # of the torque constants, over the model's
         self._zero = np.zeros(len(JOINTS))  # of the encoders [rad]
         if known:
             period = setup.scenario.control_period
-            remaining, latency = known.uncertainty(remaining, period), known.ticks(period) or 0
-            self._gain, self._zero = 1.0 + known.of("gain"), known.of("zero")
+            remaining = known.uncertainty(remaining, period)
+            latency = known.ticks(period) or 0
+            self._gain = 1.0 + known.of("gain")
+            self._zero = known.of("zero")
             self._identified_setup = known.setup(setup)
             setup = known.setup(setup, least=True)
         self._diagnosis = Diagnosis(setup, payload, uncertainty=remaining)
@@ -146,14 +149,15 @@ def findings(run: BagRun, payload: float) -> Findings:
     except ValueError as error:
         raise AccordError(str(error)) from None
     motion = run.trajectory
-    reports = detections(detector, motion.time, *measured(motion), efforts_in_force(run))
-    last = {report.joint: report for report in reports}  # of each joint
-    injected = {fault.joint: fault.time for fault in map(fault_of, motion.events) if fault}
-    faults = [
-        replace(report, delay=report.time - injected.get(joint, report.time - report.delay))
-        for joint, report in last.items()
-        if report.kind != "healthy"  # otherwise an earlier report was taken back
-    ]
+    q, qd = measured(motion)
+    reports = detections(detector, motion.time, q, qd, efforts_in_force(run))
+    last_reports = {report.joint: report for report in reports}
+    begin_times = {fault.joint: fault.time for fault in map(fault_of, motion.events) if fault}
+    faults = list[Detection]()
+    for joint, report in last_reports.items():
+        if report.kind != "healthy":  # otherwise an earlier report was taken back
+            began = begin_times.get(joint, report.time - report.delay)
+            faults.append(replace(report, delay=report.time - began))
     doubts = Prober(setup, payload).doubts(motion.q[-1], detector.open_explanations())
     return Findings(faults, doubts)
 
@@ -165,8 +169,7 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
     states = list[RobotState]()
     for i in range(len(motion)):
         states.append(injected.with_readings(motion.state(i)).measured)
-        for _ in injected.begin_due(motion.state(i)):
-            pass  # `begin_due` itself puts them in force
+        list(injected.begin_due(motion.state(i)))  # a generator, which puts them in force
     return np.array([state.q for state in states]), np.array([state.qd for state in states])
 
 

@@ -3,7 +3,8 @@
 Sixteen Kalman filters of the arm run side by side (bank.py): one with the current belief about the
 kind of each joint (healthy, loose or frozen), and one for each other kind of each joint. Each
 filter also estimates what is unknown of the arm, so that an arm that merely differs from its model
-is not called broken. In each tick (control period):
+is not called broken. Evidence is twice the logarithm of a likelihood ratio, in units of chi^2. In
+each tick (control period):
 
  1. All filters predict and correct the joint rates, and the evidence for each is updated.
  2. If no filter predicts the rates at all, all restart. Nothing is reported for a while after a
@@ -15,8 +16,8 @@ is not called broken. In each tick (control period):
     takes longer than PATIENCE. "healthy" takes an earlier report back.
  5. If no filter has fitted for PATIENCE, the joint that fits worst is reported as "unexplained".
 
-The constants may be tuned, but not on the arms of the table in docs/packbot_failures.md; run
-`make detection` again for that table, and test_detector.
+The constants may be tuned, but not on the arms of the table in docs/packbot_failures.md; run `make
+detection` again for that table, and test_detector.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from roboaccord.scenario import Setup
 from roboaccord_studies.packbot.detection.balance import Balance, Belief, Tick
 from roboaccord_studies.packbot.detection.bank import BELIEF, EXCLUDED, KINDS, RESTARTED, FilterBank
 from roboaccord_studies.packbot.detection.filters import HEALTHY, LOOSE, N
-from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
+from roboaccord_studies.packbot.detection.noise import SETTLING_TIME, Noise
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
@@ -47,7 +48,7 @@ MIN_KIND_LEAD = 40.0
 PATIENCE = 0.3
 # chi^2 of the rates in one tick; above it in all filters, all of them restart: expected are 7, so
 # they are off fivefold.
-LOST_MISFIT = 200.0
+RESTART_MISFIT = 200.0
 # s; nothing is reported for this time after a report, until the filters have settled
 QUIET_TIME = 0.5
 EARLY_FACTOR = 2.0  # factor on the threshold until the unknowns of the arm are estimated
@@ -64,10 +65,10 @@ JOLT_SHARE = 0.3
 # 1/s^0.5; random walk of the unknowns, over their prior standard deviation: 10 % of the prior in
 # 100 s.
 DRIFT_RATE = 0.01
-# Dry friction may hold a joint whose rate is below SLOW plus SIGMAS standard deviations of its
+# Dry friction may hold a joint whose rate is below REST_RATE plus SIGMAS standard deviations of its
 # noise (a joint at rest has a larger one by chance in 3 of 1000).
 SIGMAS = 3.0
-SLOW = 0.02  # rad/s; the rate DRY_RATE of balance.py
+REST_RATE = 0.02  # rad/s; the rate DRY_RATE of balance.py
 # N m; standard deviation of the effort of a stop, about that of the drives' limits
 STOP_EFFORT = 100.0
 # standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)
@@ -135,13 +136,14 @@ class Detector:
         if self._time is None:
             self._time = self._start_time = time
             self._touching.update(time, state.q, state.qd)
-            self._balance.start_at(state.q)
+            self._balance.angles = state.q
             self._restart(time, state.qd, self.noise.update(state.q, state.qd, 0.0)[1])
             return ()
-        period, self._time = time - self._time, time
+        period = time - self._time
+        self._time = time
         self._advance(state, effort, period)
-        self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLED)
-        if self._bank.least_misfit() > LOST_MISFIT:
+        self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLING_TIME)
+        if self._bank.least_misfit() > RESTART_MISFIT:
             self._restart(time, state.qd, self.tick.noise)
         if time < self._bank.blind_until:
             if self._reported:
@@ -170,7 +172,7 @@ class Detector:
         # Variances of efforts that the balance does not contain: stops, joints with an unknown
         # failure, and dry friction of joints that may stick.
         white = tick.white + (stops.any(axis=1) | self._unmodelled) * STOP_EFFORT**2
-        sticks = np.abs(qd) < SIGMAS * rate_noise + SLOW
+        sticks = np.abs(qd) < SIGMAS * rate_noise + REST_RATE
         white = white + sticks * self._balance.sticking**2
         # Variances of the rates by an impact at an unknown time within the tick.
         jolts = (JOLT_SHARE * impulses.any() * (qd - bank.states[BELIEF, :N])) ** 2
@@ -246,7 +248,8 @@ class Detector:
         joint = int(evidence.argmax())
         rival = np.delete(bank.by_joint(bank.evidence).max(axis=0), joint).max()
         rival = max(rival, bank.evidence[RESTARTED])
-        threshold = self._threshold * (EARLY_FACTOR if time < self._start_time + SETTLED else 1.0)
+        is_early = time < self._start_time + SETTLING_TIME
+        threshold = self._threshold * (EARLY_FACTOR if is_early else 1.0)
         if evidence[joint] < threshold or evidence[joint] < rival + MIN_LEAD:
             self._open_times[:] = 0.0
             return self._unexplained(time, period, fits)

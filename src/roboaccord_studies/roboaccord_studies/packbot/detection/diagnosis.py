@@ -9,7 +9,7 @@
 - Readings that repeat show a stuck encoder (stuck.py). Once one is found, reports since it stopped
   are taken back, and nothing more is reported, because an angle is no longer known.
 
-BEFORE and MEMORY may be tuned. Whole failures must be reported as by the detector alone
+ESTIMATE_AGE and MEMORY may be tuned. Whole failures must be reported as by the detector alone
 (test_diagnosis).
 """
 
@@ -24,14 +24,14 @@ from roboaccord.contract import Array, RobotState
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.detection.balance import Tick
-from roboaccord_studies.packbot.detection.detector import THRESHOLD, Detector
+from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.partial import PARTIAL, PartialCase
 from roboaccord_studies.packbot.detection.stuck import REPEATS, StuckEncoders
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 # s; the unknowns are taken this long before a failure, when it cannot affect them, as
 # detector.PATIENCE.
-BEFORE = 0.3
+ESTIMATE_AGE = 0.3
 MEMORY = 1.5  # s; past ticks are kept for this time, longer than a failure takes to be found
 
 
@@ -59,18 +59,13 @@ class Diagnosis:
     Args:
         setup: robot and scenario.
         payload: known payload at the finger tips [kg].
-        threshold: evidence from which the detector reports a joint [chi^2].
         uncertainty: by how much the arm may differ from its model.
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        payload: float = 0.0,
-        threshold: float = THRESHOLD,
-        uncertainty: Uncertainty | None = None,
+        self, setup: Setup, payload: float = 0.0, uncertainty: Uncertainty | None = None
     ) -> None:
-        self.detector = Detector(setup, payload, threshold, uncertainty)
+        self.detector = Detector(setup, payload, uncertainty=uncertainty)
         uncertainty = uncertainty or Uncertainty()
         self._hidden = uncertainty.hidden(setup.effort_limits)
         self._encoders = StuckEncoders(uncertainty.rate_noise)
@@ -89,8 +84,10 @@ class Diagnosis:
         """Return new reports about joints, by a measured state and the effort (7,) before it."""
         if self._encoder_stuck:
             return ()
-        before, estimate = self._state, (self.detector.unknowns, self.detector.spread)
-        detections, self._state = self.detector.update(state, effort), state
+        before = self._state
+        self._state = state
+        estimate = (self.detector.unknowns, self.detector.spread)
+        detections = self.detector.update(state, effort)
         if before is None:
             self._encoders.reset(state.time)
             return detections
@@ -99,7 +96,8 @@ class Diagnosis:
         while self._past[0].time < state.time - MEMORY:
             self._past.popleft()
         # A stuck encoder has no noise: the noise is that of the tick before readings repeated.
-        noise = self._past[-min(len(self._past), REPEATS + 2)].tick.noise
+        ticks_ago = min(len(self._past), REPEATS + 2)
+        noise = self._past[-ticks_ago].tick.noise
         counted = bool(self.detector.noise.count)
         stuck = self._encoders.update(before, state, tick, estimate[0], noise, counted=counted)
         if stuck is not None:
@@ -147,8 +145,8 @@ class Diagnosis:
             before = case.verdict
             kind = case.judge()
             if kind and kind != before:
-                delay = time - case.began
-                changed.append(Detection(JOINTS[joint], kind, time, delay, *case.sizes))
+                name, delay = JOINTS[joint], time - case.began
+                changed.append(Detection(name, kind, time, delay, case.residual, case.size))
                 if kind in PARTIAL:
                     self.detector.exempt(joint, *case.estimate)
         judged = {JOINTS[joint] for joint, case in self._cases.items() if case.verdict}
@@ -157,9 +155,9 @@ class Diagnosis:
     def _open_case(self, joint: int, began: float) -> PartialCase:
         """Return an examination of a joint that failed at a time [s], with all ticks but the last.
 
-        The unknowns of the arm are those BEFORE seconds earlier, or the oldest ones kept.
+        The unknowns of the arm are those ESTIMATE_AGE seconds earlier, or the oldest ones kept.
         """
-        earlier = [past.estimate for past in self._past if past.time <= began - BEFORE]
+        earlier = [past.estimate for past in self._past if past.time <= began - ESTIMATE_AGE]
         estimate = earlier[-1] if earlier else self._past[0].estimate
         case = PartialCase(joint, float(self._hidden[joint]), estimate, began)
         for past in list(self._past)[:-1]:

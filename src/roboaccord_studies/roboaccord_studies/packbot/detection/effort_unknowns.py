@@ -11,8 +11,8 @@ vector of six blocks:
     dry               7       dry friction that the model does not have [N m]
     latency           2       fractions of the efforts that act one and two ticks late
 
-Wandering efforts must stay the first block, as `bank` and `partial` rely on it. LATE may be tuned;
-run `make detection` again afterwards.
+Wandering efforts must stay the first block, as `bank` and `partial` rely on it. LATE_DEVIATION may
+be tuned; run `make detection` again afterwards.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ N = len(JOINTS)
 # Number of ticks (control periods) whose efforts may act: this one and the last two; latencies are
 # up to 2 ticks (docs/packbot_failures.md).
 TAPS = 3
-LATE = 0.5  # prior standard deviation of the fractions of late efforts
+LATE_DEVIATION = 0.5  # prior standard deviation of the fractions of late efforts
 
 
 class EffortUnknowns:
@@ -51,7 +51,7 @@ class EffortUnknowns:
         deviations.append(np.full(N, UNIFORM * uncertainty.torque_constant))
         deviations.append(np.full(N, UNIFORM * uncertainty.viscous))
         deviations.append(UNIFORM * EXPECTED * hidden)  # of dry friction
-        deviations.append(np.full(TAPS - 1, LATE if uncertainty.latency else 0.0))
+        deviations.append(np.full(TAPS - 1, LATE_DEVIATION if uncertainty.latency else 0.0))
         ends = np.cumsum([len(block) for block in deviations]).tolist()
         slices = [slice(start, end) for start, end in zip([0, *ends], ends)]
         self.wandering, self.inertial, self.torque_constant = slices[:3]

@@ -12,7 +12,7 @@ after the other [Kalman 1960]. The filters differ only in the kinds that they as
 the motor of a loose joint gives no effort; a frozen joint bears an unknown effort of its lock, and
 its rate is taken to be measured as 0.
 
-LOCK and CREEP may be tuned; run `make detection` and test_detector again afterwards.
+LOCK_RATE and CREEP_RATE may be tuned; run `make detection` and test_detector again afterwards.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ N = len(JOINTS)
 HEALTHY, LOOSE, FROZEN = range(3)  # kinds of a joint, by number
 # rad/s; standard deviation of the change of a rate that a lock may cause in a tick: several times
 # the speed limits, 0.5 to 0.8 rad/s.
-LOCK = 3.0
+LOCK_RATE = 3.0
 # rad/s; standard deviation of the rate of a frozen joint, below measurement noise: a joint that
 # turns by less is frozen.
-CREEP = 1e-3
+CREEP_RATE = 1e-3
 LOG_NORMALISATION = 0  # first column of `fits`; the normalised errors of the rates follow
 
 
@@ -56,7 +56,7 @@ def advance(faults, tick, of_drives, disturbances, measured, filters):
         # A frozen joint has the rate 0. This is a correction, but no evidence.
         for j in range(N):
             if faults[f, j] == FROZEN:
-                _correct(states[f], spreads[f], j, 0.0, CREEP**2)
+                _correct(states[f], spreads[f], j, 0.0, CREEP_RATE**2)
         for j in range(N):
             error, total = _correct(states[f], spreads[f], j, rates[j], variance)
             fits[f, LOG_NORMALISATION] += np.log(total)
@@ -90,7 +90,7 @@ def _predict(kinds, tick, of_drives, disturbances, state, spread):
     for j in range(n):
         block[j, j] += jolts[j]
         if kinds[j] == FROZEN:  # the effort of its lock may be anything
-            lock = LOCK / free[j, j]
+            lock = LOCK_RATE / free[j, j]
             for a in range(n):
                 for b in range(n):
                     block[a, b] += lock * lock * free[a, j] * free[b, j]

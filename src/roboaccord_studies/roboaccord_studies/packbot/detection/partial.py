@@ -11,9 +11,10 @@ cause, with the commanded effort u and the rate q':
     slipping    -c sign(q') in motion, between -c and c at rest, with the friction c of the brake
     frozen      anything, but q' = 0
 
-f and c are fitted by least squares. The failure with the smallest chi^2 of the remaining errors is
-the verdict, if it fits, and beats all others clearly. An error that all means share, because the
-arm is not known exactly, counts once.
+f and c are fitted by least squares. Each failure has a misfit, the chi^2 of the errors that remain
+(the sum of their squares over their variances). The failure with the smallest misfit is the
+verdict, if it fits, and beats all others clearly. An error that all means share, because the arm is
+not known exactly, counts once.
 
 The constants may be tuned; most were chosen for the table of docs/packbot_failures.md, which
 benchmarks/campaigns/partial_faults.py computes. Whole failures must be reported as by the detector
@@ -30,13 +31,13 @@ from packbot.controllers.diagnosis import Verdict
 from roboaccord.contract import Array
 
 from roboaccord_studies.packbot.detection.balance import Tick
-from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
+from roboaccord_studies.packbot.detection.detector import REST_RATE, SIGMAS
 from roboaccord_studies.packbot.detection.filters import N
 
 PARTIAL = ("weak", "slipping")  # verdicts that are partial failures
-# s; duration of a mean: ten ticks, as PERIODS_PER_MEAN, so rates' noise is divided by 3
+# s; duration of a mean: ten ticks (control periods), so that the noise of rates is divided by 3
 MEAN_TIME = 0.1
-PERIODS_PER_MEAN = 10.0  # number of control periods in a mean, of 10 ms each
+TICKS_PER_MEAN = 10.0  # number of ticks in a mean, of 10 ms each
 MIN_MEANS = 3  # smallest number of means that are compared: two unknowns, and one to check
 MAX_MEANS = 25  # largest number of means that are compared: 2.5 s, the delay that a report may have
 LEAD = 25.0  # chi^2; lead that the best failure needs over all others: five standard deviations
@@ -81,20 +82,22 @@ class PartialCase:
     Attributes:
         named: kind that the detector reported.
         verdict: failure that is found instead, or None.
-        sizes: residual effort [N m]; and f, or c [N m], of a partial failure.
+        residual: last mean of the residual effort [N m].
+        size: f of a weak drive, c [N m] of a slipping brake, 0 without such a verdict.
     """
 
     def __init__(
         self, joint: int, hidden: float, estimate: tuple[Array, Array], began: float
     ) -> None:
-        self._joint, self._hidden, self.estimate, self.began = joint, hidden, estimate, began
+        self._joint, self._hidden = joint, hidden
+        self.estimate, self.began = estimate, began
         self._samples = list[Sample]()  # since the last mean
         self._blocks = deque[Array](maxlen=MAX_MEANS)  # means, each as a `Sample`
         self._time = self._block_start = began  # [s]
         self._has_new_mean = False  # whether there is a mean that was not judged yet
         self.named: Verdict = "healthy"
         self.verdict: Verdict | None = None
-        self.sizes = 0.0, 0.0
+        self.residual, self.size = 0.0, 0.0
 
     def add(self, time: float, tick: Tick, before: Array, after: Array) -> None:
         """Add a tick.
@@ -104,7 +107,8 @@ class PartialCase:
             tick: terms of its balance of efforts.
             before, after: measured rates at its ends (7,) [rad/s].
         """
-        j, period, self._time = self._joint, time - self._time, time
+        j, period = self._joint, time - self._time
+        self._time = time
         # A contact may explain anything: begin a new mean.
         if tick.touched:
             self._samples.clear()
@@ -119,13 +123,15 @@ class PartialCase:
         steady = tick.effects[j].copy()
         steady[:N] = 0.0  # wandering efforts do not last
         jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / MEAN_TIME
-        rate, variance = 0.5 * float(before[j] + after[j]), float(steady @ spread @ steady)
+        rate = 0.5 * float(before[j] + after[j])
+        variance = float(steady @ spread @ steady)
         sample = Sample(float(residual), float(tick.motor[j]), rate, jitter, tick.noise, variance)
         self._samples.append(sample)
         if time - self._block_start >= MEAN_TIME - ROUND_OFF:
             self._blocks.append(np.mean(self._samples, axis=0))
             self._samples.clear()
-            self._block_start, self._has_new_mean = time, True
+            self._block_start = time
+            self._has_new_mean = True
 
     def judge(self) -> Verdict | None:
         """Return the failure that is found instead of the reported one; None if there is none."""
@@ -137,8 +143,10 @@ class PartialCase:
         weight = 1.0 / (self._hidden**2 + jitter**2)
         if self.named == "loose" and weight @ effort**2 < LEAD:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
-        # Sign of the rates, 0 at rest: a joint turns if its mean rate is clearly above the noise.
-        sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS_PER_MEAN**-0.5)
+        # Sign of the rates, 0 at rest: a joint turns if its mean rate is clearly above the noise,
+        # with the detector's constants for rest.
+        rest_bound = REST_RATE + SIGMAS * noise * TICKS_PER_MEAN**-0.5
+        sign = np.sign(rate) * (np.abs(rate) > rest_bound)
         # The fraction 1 - f that a drive misses, and c, by weighted least squares.
         missing = -float(weight * residual @ effort)
         missing /= max(float(weight * effort @ effort), NO_EFFORT)
@@ -165,7 +173,7 @@ class PartialCase:
     def _conclude(
         self, misfits: dict[Verdict, float], residual: float, fraction: float, friction: float
     ) -> None:
-        """Set the verdict and its sizes.
+        """Set the verdict and its size.
 
         Args:
             misfits: chi^2 of each failure.
@@ -174,16 +182,19 @@ class PartialCase:
             friction: c of a slipping brake [N m].
         """
         is_weak = WEAK_FRACTIONS[0] < fraction < WEAK_FRACTIONS[1]
-        best, second = sorted(misfits, key=lambda kind: misfits[kind])[:2]
+        # Sizes of the partial failures that are possible.
+        sizes: dict[Verdict, float] = {"slipping": friction}
+        if is_weak:
+            sizes["weak"] = fraction
+        best, second = sorted(misfits, key=misfits.__getitem__)[:2]
         fits = misfits[best] <= MAX_MISFIT * len(self._blocks)
-        fits = fits and misfits[second] - misfits[best] > LEAD and (best == "slipping" or is_weak)
+        leads = misfits[second] - misfits[best] > LEAD
+        self.residual = residual
+        if best in sizes and fits and leads:
+            self.verdict, self.size = best, sizes[best]
         # Otherwise nothing is certain if a partial failure at least beats the reported kind.
-        rival = min(misfits["slipping"], misfits["weak"] if is_weak else np.inf)
-        if fits and best in PARTIAL:
-            self.verdict = best
-            self.sizes = residual, fraction if best == "weak" else friction
-        elif misfits.get(self.named, 0.0) > rival + LEAD:
-            self.verdict, self.sizes = "unexplained", (residual, 0.0)
+        elif misfits.get(self.named, 0.0) > min(misfits[kind] for kind in sizes) + LEAD:
+            self.verdict, self.size = "unexplained", 0.0
 
 
 def _slipping(residual: Array, sign: Array, weight: Array) -> tuple[float, Array]:

@@ -3,17 +3,18 @@
 A failed joint of the Packbot's arm is loose (its drive gives no effort) or frozen. While nothing
 moves, measurements cannot tell. If a joint may be healthy, the motion turns this joint. If it has
 failed, and is either frozen or loose, the motion turns any joint so that gravity would then turn it
-if it were loose. The motions of SIZES are tried, the smallest first. A motion is safe if it stays
+if it were loose. The motions of ANGLES are tried, the smallest first. A motion is safe if it stays
 within the joint limits and keeps MARGIN of `packbot.planning.reaching` between hulls.
 
-SIZES, WAIT, YIELDS and CHECKS may be tuned; what is safe must stay. test_detector checks for which
-joints there is a motion.
+ANGLES, WAIT_TIME, YIELD_ANGLE and CHECKED_POSES may be tuned; what is safe must stay. test_detector
+checks for which joints there is a motion.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 import numpy as np
@@ -25,10 +26,11 @@ from roboaccord.contract import Array, Quantity
 from roboaccord.scenario import Setup
 
 # rad; angles by which a joint is turned: doubled until one shows enough.
-SIZES = (0.1, 0.2, 0.4, 0.8)
-WAIT = 1.0  # s; time in which a loose joint has to yield to gravity
-YIELDS = 0.05  # rad; a loose joint has to turn by more, 50 times the noise of the angles
-CHECKS = 10  # number of poses along a motion that are checked for contact, 80 mrad apart at most
+ANGLES = (0.1, 0.2, 0.4, 0.8)
+WAIT_TIME = 1.0  # s; time in which a loose joint has to yield to gravity
+YIELD_ANGLE = 0.05  # rad; a loose joint has to turn by more, 50 times the noise of the angles
+# Number of poses along a motion that are checked for contact, 80 mrad apart at most.
+CHECKED_POSES = 10
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Probe:
     size: float
 
     def __str__(self) -> str:
+        """Return the motion in words."""
         return f"turn {self.joint} by {self.direction * self.size:+g} rad"
 
 
@@ -85,7 +88,7 @@ class Prober:
 
         None where no small motion of it is safe.
         """
-        probe = self._probe(q, joint, True, set())
+        probe = self._probe(q, joint, may_be_healthy=True, failed=set())
         return probe.direction * probe.size * np.eye(len(q))[joint] if probe else None
 
     def _probe(self, q: Array, joint: int, may_be_healthy: bool, failed: set[str]) -> Probe | None:
@@ -99,17 +102,15 @@ class Prober:
         """
         movable = [i for i, name in enumerate(JOINTS) if name not in failed]
         movers = [joint] if may_be_healthy else movable
-        for size in SIZES:
-            for mover in movers:
-                for direction in (1, -1):
-                    move = direction * size * np.eye(len(q))[mover]
-                    decides = may_be_healthy or self._yields(q + move, joint)
-                    if decides and self._is_safe(q, move):
-                        return Probe(JOINTS[mover], direction, size)
+        for size, mover, direction in product(ANGLES, movers, (1, -1)):
+            move = direction * size * np.eye(len(q))[mover]
+            decides = may_be_healthy or self._yields(q + move, joint)
+            if decides and self._is_safe(q, move):
+                return Probe(JOINTS[mover], direction, size)
         return None
 
     def _yields(self, q: Array, joint: int) -> bool:
-        """Return whether gravity would turn a loose joint by more than YIELDS within WAIT.
+        """Return whether gravity would turn a loose joint by over YIELD_ANGLE within WAIT_TIME.
 
         With the constant torque T of gravity, inertia I and friction b, the joint turns in a time t
         by T / b (t + I / b (exp(-b t / I) - 1)).
@@ -119,12 +120,13 @@ class Prober:
         effort = float(self._arm.bias(q, at_rest)[joint])
         viscous = self._viscous[joint]
         lag = inertia / viscous
-        return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > YIELDS)
+        angle = abs(effort) / viscous * (WAIT_TIME + lag * np.expm1(-WAIT_TIME / lag))
+        return bool(angle > YIELD_ANGLE)
 
     def _is_safe(self, q: Array, move: Array) -> bool:
         """Return whether a motion from angles q keeps within limits and clear of contact."""
         lower, upper = self._limits
-        poses = [q + s * move for s in np.linspace(0.0, 1.0, 1 + CHECKS)[1:]]
+        poses = [q + s * move for s in np.linspace(0.0, 1.0, 1 + CHECKED_POSES)[1:]]
         if any((pose < lower).any() or (pose > upper).any() for pose in poses):
             return False
         return not any(self._clearance.touches(pose, MARGIN) for pose in poses)

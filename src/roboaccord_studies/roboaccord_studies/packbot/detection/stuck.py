@@ -16,14 +16,14 @@ from roboaccord.contract import Array, RobotState
 
 from roboaccord_studies.packbot.detection.balance import Tick
 from roboaccord_studies.packbot.detection.filters import N
-from roboaccord_studies.packbot.detection.noise import ADAPT, QUIET, SETTLED
+from roboaccord_studies.packbot.detection.noise import ADAPTATION_TIME, NOISE_FLOOR, SETTLING_TIME
 
 # Number of exact repetitions of a reading after which an encoder is stuck; noise of doubles never
 # repeats, and sensors that are read twice as often as they measure do once.
 REPEATS = 5
 IMPULSE_SHARE = 0.5  # part of the impulse expected of a stop; with a larger one the joint stopped
 # rad/s; smaller changes of rates cannot show an impulse, ten times the noise.
-LEAST_CHANGE = 10.0 * QUIET[1]
+LEAST_CHANGE = 10.0 * NOISE_FLOOR[1]
 
 
 class StuckEncoders:
@@ -53,7 +53,7 @@ class StuckEncoders:
         *,
         counted: bool,
     ) -> int | None:
-        """Return the joint whose encoder is stuck, if there is one.
+        """Return the index of the joint whose encoder is stuck, if there is one.
 
         Args:
             before, after: measured states at the ends of the tick.
@@ -67,12 +67,13 @@ class StuckEncoders:
         for j in np.flatnonzero(repeated & (self._repeats == 0)).tolist():
             # Before the unknowns of the arm are estimated, no impulse can be predicted.
             self._has_impulse[j] = True
-            if after.time > self._start_time + SETTLED:
+            if after.time > self._start_time + SETTLING_TIME:
                 self._has_impulse[j] = _shows_impulse(j, unknowns, tick, before.qd, after.qd)
         self._repeats = np.where(repeated, self._repeats + 1, 0)
-        # Readings are noisy if the noise exceeds its lower bound and the initial assumption, which
-        # fades from the estimate.
-        noisy = noise > 2.0 * (QUIET[1] + self._rate_noise * np.exp(-0.5 * elapsed / ADAPT))
+        # Readings are noisy if the noise exceeds twice its lower bound and the initial assumption,
+        # which fades from the estimate.
+        initial_noise = self._rate_noise * np.exp(-0.5 * elapsed / ADAPTATION_TIME)
+        noisy = noise > 2.0 * (NOISE_FLOOR[1] + initial_noise)
         stuck = (self._repeats == REPEATS) & (noisy | ~self._has_impulse)
         return int(stuck.argmax()) if stuck.any() else None
 

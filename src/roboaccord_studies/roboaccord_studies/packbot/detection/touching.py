@@ -6,8 +6,9 @@ may have been in contact: those whose measured gap is smaller than MARGIN plus t
 encoder zeros and lengths, and the motion within a tick (control period). The impulse of such a pair
 may have any size along the normal, and with friction also across it.
 
-NEAR, MARGIN, STOP and MEMORY may be tuned: smaller values cause false alarms at contacts, larger
-ones hide failures near contacts. test_detector tests stops, and a collapse without alarms.
+NEAR_GAP, MARGIN, STOP_MARGIN and MEMORY may be tuned: smaller values cause false alarms at
+contacts, larger ones hide failures near contacts. test_detector tests stops, and a collapse without
+alarms.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from roboaccord.contract import Array, Index
 from roboaccord.scenario import Setup
 
 # m; larger gaps are not measured: above MARGIN and the errors by noise, zeros and lengths.
-NEAR = 0.05
+NEAR_GAP = 0.05
 MARGIN = 2e-3  # m; smallest true gap without contact, four times the margin of the contact law
 # rad; smallest true distance from a joint's limit without contact: twice the prior of encoder
 # zeros, 5 mrad.
-STOP = 0.01
+STOP_MARGIN = 0.01
 # Number of standard deviations of the noise of angles that is allowed for (by chance in 3 of 1000).
 SIGMAS = 3.0
 # N s; standard deviation of a contact's impulse in a tick; larger than any: 10 kg of arm and
 # payload at 1 m/s.
-IMPULSE = 10.0
-LINKS = 7.0**0.5  # error at the end of 7 links over that of one, if they are independent
+IMPULSE_DEVIATION = 10.0
+CHAIN_FACTOR = 7.0**0.5  # error at the end of 7 links over that of one, if they are independent
 # Ticks; a contact still counts for this time after it was possible: latencies are up to 2
 # (effort_unknowns.TAPS).
 MEMORY = 3
@@ -56,9 +57,9 @@ class Touching:
     def __init__(self, setup: Setup, noise: float, zeros: float, lengths: float) -> None:
         contact = setup.contact
         self._clearance, self.noise = Clearance.of(setup), noise
-        self._zeros, self._lengths = zeros, LINKS * lengths  # rad, m
+        self._zeros, self._lengths = zeros, CHAIN_FACTOR * lengths  # rad, m
         self._limits = setup.parameters.limits
-        proximity = Proximity(self._clearance, NEAR)
+        proximity = Proximity(self._clearance, NEAR_GAP)
         self._gaps = GapFunctions(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
         self._has_friction = contact is not None and any(contact.friction.values())
         self._has_contact = contact is not None
@@ -81,15 +82,15 @@ class Touching:
             return np.zeros((n, n)), np.zeros((n, 2), dtype=np.bool_)
         period = 0.0 if self._time is None else time - self._time
         self._time = time
-        reach = STOP + self._zeros + SIGMAS * self.noise + period * np.abs(qd)
+        reach = STOP_MARGIN + self._zeros + SIGMAS * self.noise + period * np.abs(qd)
         stops = np.array([q < self._limits[0] + reach, q > self._limits[1] - reach]).T
         self._recent.append(self._directions(q, qd, period))
         directions = np.concatenate(self._recent)
-        return np.asarray(IMPULSE**2 * directions.T @ directions), stops
+        return np.asarray(IMPULSE_DEVIATION**2 * directions.T @ directions), stops
 
     def _directions(self, q: Array, qd: Array, period: float) -> Array:
         """Return the directions (m, 7) in which possible contacts push the joints."""
-        pairs = self._clearance.near(q, NEAR)
+        pairs = self._clearance.near(q, NEAR_GAP)
         if not len(pairs):
             return np.zeros((0, len(q)))
         features = self._features(q, pairs)

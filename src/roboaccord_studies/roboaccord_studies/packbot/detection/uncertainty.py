@@ -11,7 +11,8 @@ keeps the few combinations whose efforts are large enough to be noticed beside d
 
 The defaults of `Uncertainty` must stay, because drawn arms and all tables of
 docs/packbot_failures.md depend on them: the one of masses is from the report's appendix A, the
-others are our choice. LEAST may be tuned; test_detector compares the basis with drawn arms.
+others are our choice. MIN_EFFORT_RATIO may be tuned; test_detector compares the basis with drawn
+arms.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform between -1
 # Number of random states at which efforts are compared, and their seed: 700 equations for 70
 # parameters.
 STATES, SEED = 100, 0
-CHANGES = 2.0  # rad/s^2; standard deviation of the accelerations of these states
+ACCELERATION = 2.0  # rad/s^2; standard deviation of the accelerations of these states
 # Smallest effort of a combination that counts as noticeable, over that which friction hides: 0.05^2
 # is 0.25 % of its variance.
-LEAST = 0.05
+MIN_EFFORT_RATIO = 0.05
 STEP = 1e-6  # m, rad; step of forward differences, near the square root of round-off
 # Number of inertial parameters of a link: mass, first moments and inertia, 1 + 3 + 6.
 LINK_SIZE = 10
 # Relative size of singular values that are round-off in the least squares: differences with STEP
 # have errors of 1e-10.
-DEPENDENT = 1e-9
+RANK_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -127,20 +128,20 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
     lower, upper = p.limits
     q = rng.uniform(lower, upper, (STATES, n))
     qd = rng.uniform(-1.0, 1.0, (STATES, n)) * p.of_joints("speed_limit")
-    qdd = CHANGES * rng.standard_normal((STATES, n))
+    qdd = ACCELERATION * rng.standard_normal((STATES, n))
     # Y at all of them (7 STATES, 70); efforts are weighted by the friction that hides them.
     rows = np.vstack([arm.regressor(*state) for state in zip(q, qd, qdd, strict=True)])
     weights = 1.0 / np.tile(np.maximum(hidden, STEP), STATES)[:, None]
     # Changes of the inertial parameters with nearly the efforts of errors of lengths and zeros.
     weighted = rows * weights
     targets = _effects_of_geometry(arm, uncertainty, q, qd, qdd) * weights
-    projected = np.linalg.lstsq(weighted, targets, rcond=DEPENDENT)[0]
+    projected = np.linalg.lstsq(weighted, targets, rcond=RANK_TOLERANCE)[0]
     errors = UNIFORM * np.hstack([_of_links(arm, uncertainty, p.gripper_length), projected])
     # Combinations with noticeable efforts.
     modes, sizes, _ = np.linalg.svd(rows @ errors * weights, full_matrices=False)
-    is_noticeable = sizes > LEAST * np.sqrt(STATES)
+    is_noticeable = sizes > MIN_EFFORT_RATIO * np.sqrt(STATES)
     efforts = modes[:, is_noticeable] * sizes[is_noticeable]
-    return np.ascontiguousarray(np.linalg.lstsq(weighted, efforts, rcond=DEPENDENT)[0])
+    return np.ascontiguousarray(np.linalg.lstsq(weighted, efforts, rcond=RANK_TOLERANCE)[0])
 
 
 def _effects_of_geometry(

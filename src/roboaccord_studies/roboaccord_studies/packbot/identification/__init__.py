@@ -1,7 +1,8 @@
 """Identification of the arm: base parameters, friction and payload from a recorded motion.
 
 exciting          the motion to be recorded, and the controller `identify` that tracks it
-unknowns          what is not known of an arm: order, prior, and arms with given values
+unknowns          what is not known of an arm: order, prior, and efforts as functions of it
+drawn_arm         setups of arms with given values
 base_parameters   the inertial parameters that a motion can show
 estimate          unknowns by the balance of efforts over the motion
 report            the command `accord packbot identify`: quantities with intervals

@@ -11,8 +11,8 @@ before it; the others are added to these [Gautier 1991]:
 with the base parameters beta (b,) and their columns Y_b. B depends on the lengths of the arm. The
 dependence of columns is determined numerically, at random states.
 
-LINKS, MOMENTS and UNITS are names in the JSON output and must stay. test_identification checks the
-efforts of arms with other lengths.
+LINK_NAMES, MOMENTS and UNITS are names in the JSON output and must stay. test_identification checks
+the efforts of arms with other lengths.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from roboaccord.contract import Array
 
 # Number of random states at which Y is evaluated, and their seed: 420 equations for 70 parameters.
 STATES, SEED = 60, 0
-CHANGES = 2.0  # rad/s^2; standard deviation of the accelerations of these states
+ACCELERATION = 2.0  # rad/s^2; standard deviation of the accelerations of these states
 # Relative size of the independent part of a column, below which it is rounding: sqrt(eps), rounded.
 ROUND_OFF = 1e-8
-LINKS = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
+LINK_NAMES = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
 # Names and units of the ten inertial parameters of a link, in pinocchio's order: mass, mass times
 # centre, and inertia about the link's origin.
 MOMENTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -53,7 +53,7 @@ def random_states(parameters: PackbotParameters, count: int = STATES) -> Iterato
     for _ in range(count):
         q = np.asarray(rng.uniform(*parameters.limits))
         qd = speeds * rng.uniform(-1.0, 1.0, n)
-        yield State(q, qd, CHANGES * rng.standard_normal(n))
+        yield State(q, qd, ACCELERATION * rng.standard_normal(n))
 
 
 class BaseParameters:
@@ -76,7 +76,7 @@ class BaseParameters:
         nonzero = np.flatnonzero(norms > ROUND_OFF * norms.max())
         diagonal = np.diag(np.linalg.qr(rows[:, nonzero] / norms[nonzero], mode="r"))
         self.kept: NDArray[np.int64] = nonzero[np.abs(diagonal) > ROUND_OFF]
-        self.names = [f"{MOMENTS[k % 10]}_{LINKS[k // 10]}" for k in self.kept.tolist()]
+        self.names = [f"{MOMENTS[k % 10]}_{LINK_NAMES[k // 10]}" for k in self.kept.tolist()]
         self.units = [UNITS[k % 10] for k in self.kept.tolist()]
 
     def matrix(self, arm: Arm) -> Array:

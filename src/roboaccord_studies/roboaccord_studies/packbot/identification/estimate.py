@@ -21,14 +21,14 @@ benchmarks/campaigns/identified_arms.py for the figures of docs/packbot_identifi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 from scipy.interpolate import BSpline
 
-from roboaccord_studies.packbot.detection.noise import MIDDLE
+from roboaccord_studies.packbot.detection.noise import CHI2_MEDIAN
 from roboaccord_studies.packbot.identification.base_parameters import State
 from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE, N, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion
@@ -39,7 +39,7 @@ DEGREE = 5  # of the splines, whose second derivatives, the accelerations, are c
 # Ticks; rigid-body efforts are computed at every fourth state only, to save time: 40 ms, a twelfth
 # of a period at BAND.
 STATE_STRIDE = 4
-ROUNDS = 8  # number of Gauss-Newton iterations; any above what it settles in would do
+ITERATIONS = 8  # number of Gauss-Newton iterations; any above what it settles in would do
 # Number of neighbouring sines whose residuals may be correlated; the arm filters noise over a few,
 # and the weights fall to 0.
 LAGS = 12
@@ -54,11 +54,10 @@ MIN_UNEXPLAINED = 0.1
 # prior of dry friction.
 FIRST_RESIDUAL = 0.01
 THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independent samples
-LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.QUIET
+LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.NOISE_FLOOR
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """An estimate of the unknowns, with its covariance.
 
     Args:
@@ -87,7 +86,7 @@ def noise_of(motion: Motion) -> Array:
     By the median of squared third differences in time, to which a smooth motion adds little.
     """
     squares = [np.median(np.diff(y, 3, axis=0) ** 2, axis=0) for y in (motion.q, motion.qd)]
-    return np.sqrt(np.array(squares) / (THIRD_DIFFERENCE * MIDDLE))
+    return np.sqrt(np.array(squares) / (THIRD_DIFFERENCE * CHI2_MEDIAN))
 
 
 def smooth(motion: Motion, noise: Array) -> State:
@@ -97,7 +96,7 @@ def smooth(motion: Motion, noise: Array) -> State:
         motion: measured motion of k states.
         noise: standard deviations of angles and rates (2, 7), by which both are weighted.
     """
-    # Basis functions of the splines and their derivatives at the measured times.
+    # Basis functions of the splines and their derivatives at the measured times (k, number).
     time = motion.time
     count = max(round((time[-1] - time[0]) / KNOT_SPACING), 1)
     inner = np.linspace(time[0], time[-1], count + 1)
@@ -113,7 +112,8 @@ def smooth(motion: Motion, noise: Array) -> State:
         right = angle_weight * of_angles.T @ motion.q[:, j]
         right += rate_weight * of_rates.T @ motion.qd[:, j]
         coefficients.append(np.linalg.solve(normal, right))
-    return State(*(shape @ np.array(coefficients).T for shape in shapes))
+    q, qd, qdd = [shape @ np.array(coefficients).T for shape in shapes]
+    return State(q, qd, qdd)
 
 
 class MotionBalance:
@@ -126,33 +126,28 @@ class MotionBalance:
     Attributes:
         unknowns: unknowns of the arm.
         noise: standard deviations of angles and rates (2, 7) [rad, rad/s].
+        frequencies: of the sines (m,) [Hz].
     """
 
     def __init__(self, setup: Setup, motion: Motion) -> None:
         self.unknowns = Unknowns(setup)
         self.noise = np.maximum(noise_of(motion), LEAST_NOISE)
-        self._motion, state = motion, smooth(motion, self.noise)
+        self._motion = motion
+        state = smooth(motion, self.noise)
         self._rate = state.qd  # (k, 7) [rad/s]
         self._friction_speed = setup.parameters.friction_speed  # e [rad/s]
         # Change of the viscous friction in a physics step (k, 7) [N m].
         self._rise = setup.scenario.physics_step * self.unknowns.viscous * state.qdd
-        self._states = list(map(State, *(values[::STATE_STRIDE] for values in state)))
+        strided = [values[::STATE_STRIDE] for values in state]  # angles, rates and accelerations
+        self._states = list(map(State, *strided))
         self._period = float(np.diff(motion.time).mean())
         self._length = float(motion.time[-1] - motion.time[0])
         count = int(2.0 * BAND * self._length)
         self._omega = np.pi * np.arange(1, count + 1) / self._length  # of the sines (m,) [rad/s]
+        self.frequencies = np.asarray(self._omega / (2.0 * np.pi), dtype=np.float64)
         # Sines at the measured times (m, k), normalised so that white noise stays white.
-        self._weighted_sines = self._sines(motion.time - motion.time[0])
-        self._weighted_sines *= self._period * np.sqrt(2.0 / self._length)
-
-    def _sines(self, time: Array) -> Array:
-        """Return the sines (m, k) at times (k,) [s] from the start."""
-        return np.asarray(np.sin(np.outer(self._omega, time)))
-
-    @property
-    def frequencies(self) -> Array:
-        """Frequencies of the sines (m,) [Hz]."""
-        return np.asarray(self._omega / (2.0 * np.pi))
+        sines = np.sin(np.outer(self._omega, motion.time - motion.time[0]))
+        self._weighted_sines = self._period * np.sqrt(2.0 / self._length) * sines
 
     def efforts(self, x: Array) -> tuple[Array, Array]:
         """Return the moments of the delayed efforts (m, 7), and their derivatives by the delay.
@@ -177,7 +172,7 @@ class MotionBalance:
         # Left side of the equation of motion: efforts. Right side: rigid bodies and friction.
         gain, viscous = 1.0 + x[BLOCKS["gain"]], 1.0 + x[BLOCKS["viscous"]]
         moments, by_latency = self.efforts(x)
-        # at the states of rigid-body efforts
+        # Sines at the states of rigid-body efforts, which stand for STATE_STRIDE states each.
         sines = STATE_STRIDE * self._weighted_sines[:, ::STATE_STRIDE]
         rate, rise = self._rate, self._weighted_sines @ self._rise
         drag = self._weighted_sines @ (self.unknowns.viscous * rate) + x[BLOCKS["instant"]] * rise
@@ -211,7 +206,7 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
     first = np.diag(1.0 / (FIRST_RESIDUAL * setup.effort_limits))
     weights = np.tile(first, (len(balance.frequencies), 1, 1))
-    for _ in range(ROUNDS):
+    for _ in range(ITERATIONS):
         residuals, slopes = balance.residuals(x)
         rows = weights @ slopes
         flat = rows.reshape(-1, SIZE)

@@ -13,6 +13,7 @@ condition than that of random motions.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from packbot.controllers.torque import ComputedTorque
@@ -30,11 +31,11 @@ from roboaccord_studies.packbot.identification import base_parameters as base
 SAMPLING = 0.2
 # Fraction of the limits of angles in which poses are drawn; the rest is for errors of zeros and
 # tracking.
-RANGE = 0.9
+RANGE_FRACTION = 0.9
 # Number of poses that are drawn for one line before giving up: if 1 % of the poses are free,
 # 0.99^1000 = 4e-5 of the searches give up.
 MOST_DRAWS = 1000
-SLOW = 0.02  # rad/s; dry friction falls smoothly to 0 at slower rates (balance.DRY_RATE)
+FRICTION_RATE = 0.02  # rad/s; below it dry friction falls smoothly to 0 (balance.DRY_RATE)
 
 
 class Regressor:
@@ -51,14 +52,15 @@ class Regressor:
         p = setup.parameters
         self._arm, self._limits = Arm.of(setup), setup.effort_limits
         self._kept = base.BaseParameters(self._arm, p).kept
+        # `rows` divides by the sizes of columns, which are themselves computed by it.
         self._sizes = np.ones(len(self._kept) + 2 * len(self._limits))
         self._sizes = np.sqrt((self.rows(base.random_states(p)) ** 2).mean(axis=0))
 
     def rows(self, states: Iterable[base.State]) -> Array:
-        """Return the regressor (7 k, b + 14) of k states."""
+        """Return the regressor (7 k, b + 14) of k states, with b base parameters."""
         stacked = []
         for q, qd, qdd in states:
-            dry = qd / np.hypot(qd, SLOW)
+            dry = qd / np.hypot(qd, FRICTION_RATE)
             inertial = self._arm.regressor(q, qd, qdd)[:, self._kept]
             stacked.append(np.hstack([inertial, np.diag(qd), np.diag(dry)]))
         return np.vstack(stacked) / np.tile(self._limits, len(stacked))[:, None] / self._sizes
@@ -80,7 +82,8 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
         tries: number of random poses from which each next one is chosen.
     """
     rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
-    regressor, corners, time = Regressor(setup), [setup.initial.q], 0.0
+    regressor = Regressor(setup)
+    corners, time = [setup.initial.q], 0.0
     # Sum of R^T R over the motion so far, with the regressor R; regular from the start.
     information = np.eye(regressor.rows(base.random_states(setup.parameters, 1)).shape[1])
     while time < setup.scenario.duration:
@@ -103,7 +106,7 @@ def _line(
         AccordError: if no such line keeps its distance from contact and needs few enough efforts.
     """
     for _ in range(MOST_DRAWS):
-        goal = rng.uniform(*(RANGE * setup.parameters.limits))
+        goal = rng.uniform(*(RANGE_FRACTION * setup.parameters.limits))
         touches = planner.clearance.touches(goal, planner.margin)
         if not touches and planner.clear(start, goal):
             try:
@@ -134,16 +137,14 @@ class IdentificationController:
         margin: si.Metres = 0.05,
         tries: int = 15,
     ) -> None:
-        self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
+        self._make_motion = partial(exciting, setup, speed=speed, margin=margin, tries=tries)
         self._control = ComputedTorque(setup, bandwidth, uncertain=True)
-        self._motions: dict[int, TimedPath] = {}
+        self._motions: dict[int, TimedPath] = {}  # by seed
 
     def reset(self, seed: int) -> None:
         """Choose the motion; `seed` is that of its poses."""
         if seed not in self._motions:
-            self._motions[seed] = exciting(
-                self._setup, seed, speed=self._speed, margin=self._margin, tries=self._tries
-            )
+            self._motions[seed] = self._make_motion(seed)
         self.motion = self._motions[seed]
 
     def update(self, state: RobotState, target: Target | None) -> Command:

@@ -6,39 +6,40 @@ payload and friction, for control, planning and detection. It subtracts the enco
 measured angles, and divides efforts by the gains of the torque constants. For a quantity that the
 motion did not identify, the file has the prior value.
 
-DRY_REMAINING, GENTLE, SIGMAS and NEAREST, which say how far the estimate is trusted, may be tuned.
-test_identification checks that the identified arm keeps to its path.
+DRY_REMAINING, COMPENSATION_SPEED, SIGMAS and LATENCY_TOLERANCE, which say how far the estimate is
+trusted, may be tuned. test_identification checks that the identified arm keeps to its path.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Command, RobotState, clip_efforts, read_text
 from roboaccord.scenario import Setup, make_scenario
 
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification import unknowns
+from roboaccord_studies.packbot.identification.drawn_arm import Draw, drawn_setup, with_friction
 from roboaccord_studies.packbot.identification.unknowns import BLOCK_LENGTHS, BLOCK_OF, BLOCKS
 
 DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest it may be smaller
 # rad/s; at slower rates dry friction is compensated in part, as rates are noisy: ten times their
 # default noise.
-GENTLE = 0.1
+COMPENSATION_SPEED = 0.1
 # Number of standard deviations by which the latency may be off (by chance it is off by more in 3 of
 # 1000).
 SIGMAS = 3.0
 # Ticks; the latency is known if its error to the nearest integer number of ticks is smaller: half
 # the distance of two of them.
-NEAREST = 0.5
+LATENCY_TOLERANCE = 0.5
 
 
-@dataclass(frozen=True)
-class KnownArm:
+class KnownArm(NamedTuple):
     """Identified values of the unknowns, in the order of `unknowns.BLOCKS`.
 
     Args:
@@ -56,15 +57,12 @@ class KnownArm:
         Raises:
             AccordError: for a file that cannot be read, or is of another kind.
         """
-        try:
+        with suppress(KeyError, TypeError, ValueError, RecursionError):
             blocks = json.loads(read_text(Path(path)))["unknowns"]
             arm = cls(_vector(blocks, "value"), _vector(blocks, "deviation"))
-            is_valid = arm.is_possible
-        except (KeyError, TypeError, ValueError, RecursionError):
-            is_valid = False
-        if not is_valid:
-            raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
-        return arm
+            if arm.is_possible:
+                return arm
+        raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
 
     @property
     def is_possible(self) -> bool:
@@ -92,10 +90,10 @@ class KnownArm:
             x[dry] -= EXPECTED * DRY_REMAINING * before.hidden(setup.effort_limits)
         x[payload] = max(x[payload], 0.0)
         x[dry] = np.maximum(x[dry], 0.0)
-        draw = unknowns.Draw(x)
-        data = unknowns.with_friction(draw, setup.scenario).data()
-        data["parameters"] = {**data["parameters"], "friction_speed": GENTLE}
-        return unknowns.drawn_setup(draw, make_scenario(data))
+        draw = Draw(x)
+        data = with_friction(draw, setup.scenario).data()
+        data["parameters"] = {**data["parameters"], "friction_speed": COMPENSATION_SPEED}
+        return drawn_setup(draw, make_scenario(data))
 
     def uncertainty(self, before: Uncertainty, period: float) -> Uncertainty:
         """Return by how much the arm may differ from `setup(least=True)`.
@@ -127,7 +125,7 @@ class KnownArm:
         latency, deviation = self.of("latency")[0], self.deviation[BLOCKS["latency"]][0]
         ticks = max(round(float(latency) / period), 0)
         error = abs(latency - ticks * period) + SIGMAS * deviation
-        return ticks if error < NEAREST * period else None
+        return ticks if error < LATENCY_TOLERANCE * period else None
 
     def corrected_state(self, state: RobotState) -> RobotState:
         """Return a measured state, corrected by the zeros of the encoders."""

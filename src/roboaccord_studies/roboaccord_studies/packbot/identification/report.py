@@ -27,10 +27,9 @@ from scipy.stats import norm
 
 from roboaccord_studies.packbot.cli.options import BAG
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification import unknowns
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
 from roboaccord_studies.packbot.identification.estimate import Estimate, estimate
-from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE
+from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE, STEP, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
 SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
@@ -45,7 +44,8 @@ LIGHT_DRY_ERROR = 0.03
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
 # Quantities that no motion identifies, and why.
 UNIDENTIFIABLE = {SCALE: "not distinguishable from the masses without a known payload"}
-DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
+LEFT = Quantity("1", "of the interval as known before", "left", ".0f", "%")  # how it is printed
+REFERENCE_DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,7 @@ class Unidentified:
         reason: in words.
     """
 
-    remaining: Annotated[
-        float, Quantity("1", "of the interval as known before", "left", ".0f", "%")
-    ]
+    remaining: Annotated[float, LEFT]
     reason: Annotated[str, Quantity("", name="why", form="text")]
 
 
@@ -114,16 +112,16 @@ class Quantities:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._unknowns = unknowns.Unknowns(setup)
+        self._unknowns = Unknowns(setup)
         self._base = BaseParameters(self._unknowns.nominal, setup.parameters)
         self._period = setup.scenario.control_period
         mass = np.diag(self._unknowns.nominal.mass_matrix(np.zeros(len(JOINTS))))
         self.light = self._unknowns.viscous * self._period > mass
-        self._others = [j for j, name in enumerate(JOINTS) if name != DRIVE]
+        self._others = [j for j, name in enumerate(JOINTS) if name != REFERENCE_DRIVE]
         units = {f"viscous_{j}": "N m s/rad" for j in JOINTS}
         units |= {f"coulomb_{j}": "N m" for j in JOINTS}
         units |= {"payload_mass": "kg", "payload_y": "m", "payload_z": "m"}
-        units |= {f"torque_constant_{JOINTS[j]}_to_{DRIVE}": "1" for j in self._others}
+        units |= {f"torque_constant_{JOINTS[j]}_to_{REFERENCE_DRIVE}": "1" for j in self._others}
         units |= {SCALE: "1", "latency": "s"}
         self.names = [*self._base.names, *units]
         self.units = [*self._base.units, *units.values()]
@@ -135,15 +133,15 @@ class Quantities:
         viscous = self._unknowns.viscous * (1.0 + x[BLOCKS["viscous"]])
         coulomb, payload = x[BLOCKS["coulomb"]], x[BLOCKS["payload"]]
         gain = 1.0 + x[BLOCKS["gain"]]
-        ratios = gain[self._others] / gain[JOINTS.index(DRIVE)]
+        ratios = gain[self._others] / gain[JOINTS.index(REFERENCE_DRIVE)]
         latency = self._period * x[BLOCKS["latency"]]
         blocks = (base_parameters, viscous, coulomb, payload, ratios, [gain.mean()], latency)
         return np.concatenate(blocks)
 
     def slopes(self, x: Array) -> Array:
         """Return the derivatives of the quantities by x (k, u)."""
-        nominal, size = self.of(x), unknowns.STEP
-        return np.array([(self.of(x + step) - nominal) / size for step in size * np.eye(SIZE)]).T
+        nominal = self.of(x)
+        return np.array([self.of(x + step) - nominal for step in STEP * np.eye(SIZE)]).T / STEP
 
 
 def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = None) -> Identified:
@@ -154,7 +152,7 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
         motion: as measured, without contact.
         uncertainty: of the arm, as known before the motion.
     """
-    prior = unknowns.Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
+    prior = Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
     result, quantities = estimate(setup, motion, prior), Quantities(setup)
     names, values = quantities.names, quantities.of(result.x).tolist()
     before = _sampled(quantities, prior.mean, np.diag(prior.deviation**2))
@@ -187,7 +185,7 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
     # Products of unknowns, where both are near 0, have no slope.
     sampled = _sampled(quantities, result.x, result.covariance)
     deviation = np.maximum(result.deviation(slopes), sampled)
-    # Where within a physics step an engine samples is not known.
+    # The last quantity is the latency: where within a physics step an engine samples is not known.
     deviation[-1] = np.hypot(deviation[-1], UNIFORM * setup.scenario.physics_step)
     dry = slice(names.index(f"coulomb_{JOINTS[0]}"), names.index(f"coulomb_{JOINTS[-1]}") + 1)
     smeared = LIGHT_DRY_ERROR * quantities.of(result.x)[dry] * quantities.light
@@ -250,6 +248,7 @@ def identify_command(bag: Annotated[Path, BAG]) -> Result:
     result = identify(setup, recorded_motion(setup, run), uncertainty)
     known, others = result.parameters, result.reasons
     tables = tables_of([*known.values()], labels=known, kind=Parameter, title="identified")
-    title = "not identified"
-    tables += tables_of([*others.values()], labels=others, kind=Unidentified, title=title)
+    tables += tables_of(
+        [*others.values()], labels=others, kind=Unidentified, title="not identified"
+    )
     return Result(result, tables)

@@ -1,12 +1,13 @@
-"""The unknowns of the arm in identification: their vector, their prior, and arms with given values.
+"""The unknowns of the arm in identification: their vector, their prior, and the arm they describe.
 
 Identification (estimate.py) finds from a recorded motion by how much the Packbot's arm differs from
-its model. The unknowns are these errors: a vector x (u,) of named blocks, which are errors of
-masses, centres of mass and lengths; a payload; encoder zeros; relative errors of torque constants
-(gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate below which it
-falls (knee); when in a physics step an engine evaluates friction (instant); and the latency of the
-efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body efforts and their
-derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
+its model. The unknowns are these errors: a vector x (u,) of named blocks, whose lengths and units
+are those of `BLOCK_LENGTHS`. They are errors of masses, centres of mass and lengths; a payload;
+encoder zeros; relative errors of torque constants (gain) and of viscous friction; dry friction
+(coulomb), and the logarithm of the rate below which it falls (knee); when in a physics step an
+engine evaluates friction (instant); and the latency of the efforts. `Prior` is what is known before
+a motion, and `Unknowns` computes rigid-body efforts and their derivatives by x. drawn_arm.py makes
+setups of arms with given values.
 
 Names of blocks are keys of files of identified arms and must stay. test_identification and
 test_detector compare drawn arms with what was drawn.
@@ -14,11 +15,9 @@ test_detector compare drawn arms with what was drawn.
 
 from __future__ import annotations
 
-import copy
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -26,10 +25,10 @@ from numpy.typing import ArrayLike
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array
-from roboaccord.scenario import Scenario, Setup, find_robot, make_scenario
+from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification.base_parameters import LINKS, State
+from roboaccord_studies.packbot.identification.base_parameters import State
 
 N = len(JOINTS)
 # Lengths of the blocks of the vector, in its order; the first three are inertial.
@@ -46,17 +45,6 @@ BLOCK_LENGTHS = {
     "instant": N,  # physics steps
     "latency": 1,  # ticks (control periods)
 }
-# Blocks that the fields of `Uncertainty` with a half width for each joint are about.
-BLOCK_OF = {"mass": "mass", "centre": "centre", "length": "length", "viscous": "viscous"}
-BLOCK_OF |= {"torque_constant": "gain", "encoder_offset": "zero"}
-# kg, m; step of forward differences by masses and the payload, whose effects are linear: any would
-# do but for round-off.
-MASS_STEP = 1e-5
-STEP = 1e-6  # step of forward differences of other unknowns, near the square root of round-off
-# Prior standard deviation of ln(e), with the rate e below which dry friction falls: within a factor
-# of exp(1.5) = 4.5.
-KNEE_DEVIATION = 1.5
-MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # attributes of an inertia in a URDF
 # Index at which each block of the vector begins, and at which the last one ends.
 ENDS = np.cumsum([0, *BLOCK_LENGTHS.values()]).tolist()
 # Where each block is in the vector.
@@ -64,6 +52,19 @@ BLOCKS = {name: slice(a, b) for name, (a, b) in zip(BLOCK_LENGTHS, pairwise(ENDS
 SIZE = ENDS[-1]  # u, number of unknowns
 INERTIAL = slice(0, BLOCKS["payload"].stop)  # of the inertial blocks
 CENTRES = range(BLOCKS["centre"].start, BLOCKS["centre"].stop)  # indices of that block
+# Blocks that the fields of `Uncertainty` with a half width for each joint are about.
+BLOCK_OF = {"mass": "mass", "centre": "centre", "length": "length", "viscous": "viscous"}
+BLOCK_OF |= {"torque_constant": "gain", "encoder_offset": "zero"}
+# Prior standard deviation of ln(e), with the rate e below which dry friction falls: within a factor
+# of exp(1.5) = 4.5.
+KNEE_DEVIATION = 1.5
+# Lower bound of prior standard deviations, whose inverses are weights: 0 would divide by 0, and an
+# unknown with this deviation stays at its mean.
+LEAST_DEVIATION = 1e-12
+# kg, m; step of forward differences by masses and the payload, whose effects are linear: any would
+# do but for round-off.
+MASS_STEP = 1e-5
+STEP = 1e-6  # step of forward differences of other unknowns, near the square root of round-off
 UNIT = np.eye(SIZE)  # a unit vector for each unknown
 
 
@@ -75,8 +76,7 @@ def vector(parts: Mapping[str, ArrayLike]) -> Array:
     return x
 
 
-@dataclass(frozen=True)
-class Prior:
+class Prior(NamedTuple):
     """What is known before a motion: means and standard deviations of the unknowns (u,)."""
 
     mean: Array
@@ -96,7 +96,7 @@ class Prior:
         deviation = UNIFORM * vector(half_widths)
         deviation += vector({"knee": KNEE_DEVIATION, "coulomb": u.hidden(limits)})
         mean = vector({"payload": [0.5 * u.payload, 0.0, 0.0], "latency": 0.5 * u.latency})
-        return cls(mean, np.maximum(deviation, STEP**2))
+        return cls(mean, np.maximum(deviation, LEAST_DEVIATION))
 
 
 class Unknowns:
@@ -166,99 +166,3 @@ class Unknowns:
             for i in range(*BLOCKS[name].indices(SIZE)):
                 jacobian[:, :, i] = (self.efforts(x + STEP * UNIT[i], states) - nominal) / STEP
         return jacobian
-
-
-@dataclass(frozen=True)
-class Draw:
-    """Errors of one arm, as they are drawn at random or were identified.
-
-    Args:
-        x: vector of the unknowns (u,), block by block as in `BLOCKS`: masses [kg], centres and
-            lengths [m], the payload [kg] and its offset from the finger tips [m], zeros [rad],
-            relative errors of gains and viscous friction, dry friction [N m], latency [ticks].
-        step: of the encoders [rad].
-        noise: of angles and rates [rad, rad/s].
-    """
-
-    x: Array
-    step: float = 0.0
-    noise: tuple[float, float] = (0.0, 0.0)
-
-    def of(self, block: str) -> Array:
-        """Return a block of the unknowns, by its name in `BLOCKS`."""
-        return self.x[BLOCKS[block]]
-
-
-def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
-    """Return a scenario whose joints have the friction of a drawn arm."""
-    viscous = (1.0 + draw.of("viscous")) * Setup.of(scenario).parameters.of_joints("viscous")
-    data = scenario.data()
-    parameters = dict(data["parameters"])
-    for kind, values in (("viscous", viscous), ("coulomb", draw.of("coulomb"))):
-        parameters |= {f"{kind}_{joint}": float(x) for joint, x in zip(JOINTS, values)}
-    return make_scenario({**data, "parameters": parameters})
-
-
-def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
-    """Return a setup of the Packbot with the links, lengths and payload of a drawn arm.
-
-    The robot is a copy, since all setups share it; its description is that of the drawn arm.
-    """
-    robot = copy.copy(find_robot("packbot"))
-    nominal_description = robot.description
-
-    def description(setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
-        """Return the URDF of the drawn arm, and its source, as `Robot.description` does."""
-        text, source = nominal_description(setup, base, more)
-        return _changed_urdf(text, draw, setup.parameters.gripper_length), source
-
-    robot.__dict__["description"] = description
-    return Setup(robot, scenario)
-
-
-def _changed_urdf(text: str, draw: Draw, reach: float) -> str:
-    """Return a URDF with the errors of a draw; the finger tips are at `reach` [m] in the hand."""
-    root = ET.fromstring(text)
-    lengths, centres = draw.of("length").reshape(N, 3), draw.of("centre").reshape(N, 3)
-    for j, (joint, link) in enumerate(zip(JOINTS, LINKS, strict=True)):
-        _shift(root, f"joint[@name='{joint}']/origin", lengths[j])
-        inertial = root.find(f"link[@name='{link}_link']/inertial")
-        assert inertial is not None, link
-        mass, inertia = inertial.find("mass"), inertial.find("inertia")
-        assert mass is not None and inertia is not None
-        nominal_mass = float(mass.attrib["value"])
-        ratio = 1.0 + float(draw.of("mass")[j]) / nominal_mass
-        mass.set("value", repr(ratio * nominal_mass))
-        for key, value in inertia.attrib.items():
-            inertia.set(key, repr(ratio * float(value)))
-        _shift(root, f"link[@name='{link}_link']/inertial/origin", centres[j])
-    payload, y, z = draw.of("payload").tolist()
-    if payload:
-        _load(root, payload, np.array([reach, y, z]))
-    return ET.tostring(root, encoding="unicode")
-
-
-def _shift(root: ET.Element, where: str, change: Array) -> None:
-    """Move an origin of a URDF, found by its XPath `where`, by a vector (3,) [m]."""
-    origin = root.find(where)
-    assert origin is not None, where
-    position = np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])
-    origin.set("xyz", " ".join(map(repr, (position + change).tolist())))
-
-
-def _load(root: ET.Element, payload: float, offset: Array) -> None:
-    """Add a payload at an offset (3,) [m] to the hand's inertia, whose frame is not turned."""
-    inertial = root.find("link[@name='gripper_link']/inertial")
-    assert inertial is not None
-    mass, origin, inertia = (inertial.find(key) for key in ("mass", "origin", "inertia"))
-    assert mass is not None and origin is not None and inertia is not None
-    centre = np.array([float(x) for x in origin.attrib["xyz"].split()])
-    xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in MOMENTS)
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    hand = pin.Inertia(float(mass.attrib["value"]), centre, tensor)
-    loaded = hand + pin.Inertia(payload, offset, np.zeros((3, 3)))
-    mass.set("value", repr(float(loaded.mass)))
-    origin.set("xyz", " ".join(map(repr, loaded.lever.tolist())))
-    values = loaded.inertia[np.triu_indices(3)]
-    for key, value in zip(MOMENTS, values.tolist(), strict=True):
-        inertia.set(key, repr(value))

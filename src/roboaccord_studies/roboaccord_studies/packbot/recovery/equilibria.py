@@ -5,7 +5,7 @@ The Packbot is a robot with an arm of seven joints. A loose joint has no drive. 
 could be balanced at the other, half a turn away. It is also in equilibrium on a contact, or at a
 stop, against which gravity presses it. The command finds the equilibria of random poses, and counts
 those to which slow motions of the active joints lead from the start. Maps over active joints are
-computed in `equilibrium_map`.
+computed in `equilibrium_map`, pictures are drawn in `pictures`.
 
 Keys of the JSON output must stay. test_recovery_studies checks that stable equilibria are minima of
 the energy.
@@ -15,36 +15,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
 from packbot.cli.options import ScenarioName
-from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer
 from packbot.planning.rrt import SearchTree
 from roboaccord.bag import read_run
 from roboaccord.cli import Changes, Faults, Result, Seed, counted, load_setup, log
 from roboaccord.contract import AccordError, Array, by_option, check_target, to_json
-from roboaccord.report import BLUE, GREEN, INK, RED, RULE, SIZE, SQUARE, heat_map, legend, picture
 
 from roboaccord_studies.packbot.cli.options import draws
-from roboaccord_studies.packbot.recovery import equilibrium_map
-from roboaccord_studies.packbot.recovery.equilibrium_map import EquilibriumMap
+from roboaccord_studies.packbot.recovery.equilibrium_map import map_equilibria
+from roboaccord_studies.packbot.recovery.pictures import draw_equilibria, draw_map
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}  # of `Equilibria`, with their colours
-MAP_KINDS = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}  # drawn in order
+KINDS = ("stable", "unstable", "propped")  # fields of `Equilibria` that are counted
 
 
-@dataclass(frozen=True)
-class Equilibria:
+class Equilibria(NamedTuple):
     """Equilibria of an arm that its active joints can hold, without other contact than named.
 
     Args:
@@ -52,7 +44,8 @@ class Equilibria:
         unstable: poses (7,) [rad] in which they would be balanced.
         propped: poses (7,) [rad] in which they rest on a contact.
         linked: number of stable and propped poses to which a path leads from the present one.
-        tree: poses that can be reached from the present one; None if gravity moves no loose joint.
+        tree: search tree of poses that can be reached from the present one; None if gravity moves
+            no loose joint.
     """
 
     stable: list[Array]
@@ -75,14 +68,15 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
 
     def can_hold(q: Array) -> bool:
         """Return whether the arm can be in a pose (7,), and its active joints can hold it."""
-        return recoverer.is_possible(q) and arm.bears(q)
+        return recoverer.is_possible(q) and arm.can_hold(q)
 
-    drawn = np.random.default_rng(seed).permutation(len(recoverer.goals.drawn))[:count]
-    poses = recoverer.goals.drawn[drawn]
+    # The recoverer has drawn poses (`drawn`), and propped ones among its possible goals (`q`).
+    goals = recoverer.goals
+    poses = goals.drawn[np.random.default_rng(seed).permutation(len(goals.drawn))[:count]]
     stable = [q for q in poses if len(arm.hanging_joints(q)) and can_hold(q)]
     balanced = (_balanced(arm, q) for q in poses)
     unstable = [q for q in balanced if q is not None and not arm.clearance.touches(q)]
-    propped = [q for q in recoverer.goals.q if len(arm.propping_pairs(q)) and can_hold(q)][:count]
+    propped = [q for q in goals.q if len(arm.propping_pairs(q)) and can_hold(q)][:count]
     tree = recoverer.tree
     linked = 0
     if tree is not None:
@@ -103,28 +97,6 @@ def _balanced(arm: FailedArm, q: Array) -> Array | None:
             other[joint] += turn
             return other
     return None
-
-
-def draw_equilibria(arm: FailedArm, equilibria: Equilibria, path: Path) -> None:
-    """Draw the finger tips of equilibria from the side, and the paths between them."""
-    tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
-
-    def side(q: Array) -> tuple[float, float]:
-        """Return distance from the turret's axis and height of the finger tips [m]."""
-        x, y, z = tip(q)
-        return float(np.hypot(x - axis, y)), float(z)
-
-    with picture(path, SQUARE) as axes:
-        if equilibria.tree:
-            for i, q in enumerate(equilibria.tree.nodes[1:], 1):
-                before = equilibria.tree[equilibria.tree.parents[i]]
-                axes.plot(*zip(side(before), side(q)), color=RULE, lw=0.7)
-        for kind, colour in KINDS.items():
-            points = [side(q) for q in getattr(equilibria, kind)]
-            if points:
-                axes.scatter(*zip(*points), s=12.0, color=colour, label=kind, zorder=3)
-        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
-        legend(axes, 3)
 
 
 # Options of the command.
@@ -172,9 +144,10 @@ def equilibria_command(
         return _map(arm, setup.initial.q, over.replace(",", " ").split(), cells, plot, bag)
     with log.status("looking for equilibria"):
         equilibria = find_equilibria(arm, setup.initial.q, count, seed)
+    poses = {kind: getattr(equilibria, kind) for kind in KINDS}
     if plot:
-        draw_equilibria(arm, equilibria, plot)
-    data = {kind: len(getattr(equilibria, kind)) for kind in KINDS} | {"linked": equilibria.linked}
+        draw_equilibria(arm, poses, equilibria.tree, plot)
+    data = {kind: len(of_kind) for kind, of_kind in poses.items()} | {"linked": equilibria.linked}
     words = ", ".join(f"{number} {kind}" for kind, number in data.items())
     return Result(data, [f"equilibria: {words}"])
 
@@ -194,64 +167,16 @@ def _map(
     """
     run = None if bag is None else read_run(bag).trajectory.q
     with counted(cells ** len(over), "cells") as advance:
-        mapped = equilibrium_map.map_equilibria(arm, q, over, cells, advance)
+        equilibrium_map = map_equilibria(arm, q, over, cells, advance)
     if plot:
-        draw_map(mapped, plot, run)
-    kinds = Counter(equilibrium.kind for equilibrium in chain(*mapped.by_cell))
-    data = {name: to_json(getattr(mapped, name)) for name in ("joint", "over", "axes")}
-    data |= {"kinds": to_json(kinds), "parts": to_json(mapped.parts)}
-    data["folds"] = to_json([fold.angles for fold in mapped.folds])
-    data["equilibria"] = to_json(mapped.by_cell)
+        draw_map(equilibrium_map, plot, run)
+    kinds = Counter(equilibrium.kind for equilibrium in chain(*equilibrium_map.by_cell))
+    parts, folds = equilibrium_map.parts, equilibrium_map.folds
+    data = {name: to_json(getattr(equilibrium_map, name)) for name in ("joint", "over", "axes")}
+    data |= {"kinds": to_json(kinds), "parts": to_json(parts)}
+    data["folds"] = to_json([fold.angles for fold in folds])
+    data["equilibria"] = to_json(equilibrium_map.by_cell)
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
-    lines = [f"equilibria: {words}; {len(mapped.folds)} folds"]
-    lines += [f"part: well {part.well}, {part.rests} stable equilibria" for part in mapped.parts]
+    lines = [f"equilibria: {words}; {len(folds)} folds"]
+    lines += [f"part: well {part.well}, {part.rests} stable equilibria" for part in parts]
     return Result(data, lines)
-
-
-def draw_map(mapped: EquilibriumMap, path: Path, run: Array | None = None) -> None:
-    """Draw equilibria over the pitch of the link that carries the loose joint.
-
-    Over two active joints the number of stable ones by cell is drawn, too.
-
-    Args:
-        mapped: equilibria.
-        path: of the picture.
-        run: angles (n, 7) [rad] of a motion, drawn with it.
-    """
-    has_two = len(mapped.over) == 2
-    size, mosaic = ((7.5, 4.0), "ab") if has_two else (SIZE, "a")
-    with picture(path, size, mosaic=mosaic) as panels:
-        _draw_angles(panels["a"], mapped, run)
-        if has_two:
-            _draw_counts(panels["b"], mapped, run)
-
-
-def _draw_angles(axes: Axes, mapped: EquilibriumMap, run: Array | None) -> None:
-    """Draw the angles of equilibria, of folds and of a motion over the pitch of the link before."""
-    joint = JOINTS.index(mapped.joint)
-    for kind, colour in MAP_KINDS.items():
-        of_kind = [e.q for e in chain(*mapped.by_cell) if e.kind == kind]
-        if of_kind:
-            q = np.array(of_kind)
-            pitches = q[:, 1:joint].sum(axis=1)
-            axes.scatter(pitches, q[:, joint], s=4.0, color=colour, label=kind)
-    for fold in mapped.folds:
-        pitch = sum(fold.angles[name] for name in equilibrium_map.PLANE[: joint - 1])
-        axes.plot(pitch, fold.angles[mapped.joint], "o", mfc="none", color=INK, label="fold")
-    if run is not None:
-        axes.plot(run[:, 1:joint].sum(axis=1), run[:, joint], color=INK, label="run")
-    axes.set(xlabel=f"pitch of the link before {mapped.joint} [rad]")
-    axes.set(ylabel=f"{mapped.joint} [rad]")
-    legend(axes, 6)
-
-
-def _draw_counts(axes: Axes, mapped: EquilibriumMap, run: Array | None) -> None:
-    """Draw the number of stable equilibria over two active joints, and a motion."""
-    stable = [sum(e.kind != "unstable" for e in cell) for cell in mapped.by_cell]
-    counts = np.array(stable, dtype=float).reshape([len(axis) for axis in mapped.axes])
-    x, y = mapped.axes
-    heat_map(axes, x, y, counts, "stable equilibria")
-    first, second = mapped.over
-    axes.set(xlabel=f"{first} [rad]", ylabel=f"{second} [rad]")
-    if run is not None:
-        axes.plot(run[:, JOINTS.index(first)], run[:, JOINTS.index(second)], color="white")

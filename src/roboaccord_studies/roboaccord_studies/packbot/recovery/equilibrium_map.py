@@ -1,10 +1,10 @@
 """All equilibria of one loose joint over a grid of the angles of active joints, and their folds.
 
 `map_equilibria` computes the maps of `accord packbot equilibria --over` (equilibria.py). A loose
-joint has no drive. While the active joints are held, it has two equilibria under gravity:
-it hangs stably at one angle, and could be balanced at the other, half a turn away. It is also in
-equilibrium on a contact, or at a stop, against which gravity presses it. Within half a turn of a
-stable angle the joint is in the same well of the potential energy.
+joint has no drive. While the active joints are held, it has two equilibria under gravity: it hangs
+stably at one angle, and could be balanced at the other, half a turn away. It is also in equilibrium
+on a contact, or at a stop, against which gravity presses it. Within half a turn of a stable angle
+the joint is in the same well of the potential energy.
 
 Stable equilibria of neighbouring grid cells are joined if they are in the same well and close to
 each other: a slow motion leads from one to the other. If an equilibrium has no such neighbour,
@@ -134,7 +134,7 @@ class LooseJoint(NamedTuple):
     def of(cls, arm: FailedArm, q: Array) -> LooseJoint:
         """Return the loose joint of an arm, with the others at the angles q (7,) [rad]."""
         (joint,) = arm.loose.tolist()
-        past_stable, stiffness = arm.swing(q, joint)
+        past_stable, stiffness = arm.pendulum(q, joint)
         # Of all stable angles, a full turn apart, the one that changes continuously with `pitch`.
         pitch = float(q[1:joint].sum())
         turn = np.angle(np.exp(1j * (-0.5 * np.pi - pitch - (q[joint] - past_stable))))
@@ -279,6 +279,7 @@ def _joined(
     """
     (joint,) = arm.loose.tolist()
     stable = [e for cell in by_cell for e in cell if e.kind != "unstable"]
+    # Equilibria are known by their identity: those of neighbouring cells may be equal.
     numbers = {id(equilibrium): number for number, equilibrium in enumerate(stable)}
     links, folds = list[tuple[int, int]](), list[Fold]()  # pairs of numbers of joined equilibria
     for first, second in pairs:
@@ -324,7 +325,7 @@ def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> list[Fold]:
         else:
             without = middle
     # At a fold the stable equilibrium meets the unstable one, half a turn past the stable angle.
-    past_stable, _ = arm.swing(with_it, joint)
+    past_stable, _ = arm.pendulum(with_it, joint)
     if np.pi - abs(past_stable) > SLACK:
         return []
     return [Fold({name: float(with_it[JOINTS.index(name)]) for name in PLANE})]

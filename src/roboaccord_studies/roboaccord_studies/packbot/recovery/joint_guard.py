@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from roboaccord.contract import Quantity
@@ -44,23 +45,21 @@ def guard(
         joint: its name.
         workspaces: the healthy workspace, and those of the joint frozen at ascending angles.
         keep: share of the healthy workspace that is to be kept.
-        poses: drawn of a failed arm.
+        poses: number of random poses with which a failed arm is measured.
     """
-    p, frozen = setup.parameters, workspaces[1:]
-    angles = [workspace.failed[0].angle or 0.0 for workspace in frozen]
-    half = 0.5 * (angles[1] - angles[0]) if len(angles) > 1 else 0.0
-    # The longest run of angles that keep enough, from `first` up to but without `last`.
-    (first, last), start = (0, 0), 0
-    for end in range(len(frozen) + 1):
-        if end == len(frozen) or frozen[end].retained < keep:
-            first, last = max((first, last), (start, end), key=lambda span: span[1] - span[0])
-            start = end + 1
-    if first == last:
+    healthy, frozen = workspaces[0].cells, workspaces[1:]
+    angles = [case.failed[0].angle or 0.0 for case in frozen]
+    half_spacing = 0.5 * (angles[1] - angles[0]) if len(angles) > 1 else 0.0
+    # Runs of angles that keep enough, each from `begin` up to but without `end`.
+    keeps_enough = [False, *(case.retained >= keep for case in frozen), False]
+    runs = np.flatnonzero(np.diff(keeps_enough)).reshape(-1, 2).tolist()
+    if not runs:
         return Guard(0.0, 0.0, 1.0)
-    lower, upper = angles[first] - half, angles[last - 1] + half
-    lower = max(lower, getattr(p, f"lower_{joint}"))
-    arm, i = FailedArm(setup, ()), JOINTS.index(joint)
-    arm.lower[i], arm.upper[i] = lower, upper
-    healthy = workspaces[0].cells
+    begin, end = max(runs, key=lambda run: run[1] - run[0])
+    lower = max(angles[begin] - half_spacing, getattr(setup.parameters, f"lower_{joint}"))
+    upper = angles[end - 1] + half_spacing
+    arm = FailedArm(setup, ())
+    arm.lower[JOINTS.index(joint)] = lower
+    arm.upper[JOINTS.index(joint)] = upper
     within = workspace(arm, HEALTHY * poses) & healthy
     return Guard(lower, upper, 1.0 - len(within) / len(healthy))

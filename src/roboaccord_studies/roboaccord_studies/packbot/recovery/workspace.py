@@ -49,10 +49,11 @@ CAMERA_POSES, TARGETS = 600, 25
 # less.
 POSES_PER_TARGET = 8
 # rad; opening angle of the camera's cone of view, an estimate: wide-angle lenses have 50 to 90.
-VIEW = np.radians(60.0)
+VIEW_ANGLE = np.radians(60.0)
 TARGET_WIDTH = 0.1  # m; width of a target, two cells
 LOW_TARGET, HIGH_TARGET = (-1.0, -1.0, 0.0), (2.0, 1.0, 1.0)  # m; corners of the targets' box
-PLANE = (1, 2, 3)  # indices of the joints that move the hand in the plane: shoulder, both elbows
+# Indices of the joints that move the hand in the plane: shoulder, both elbows.
+PLANE_INDICES = (1, 2, 3)
 
 Cells = frozenset[tuple[int, int]]  # indices along the horizontal and the vertical
 Measured = tuple[Cells, float | None]  # cells that an arm reaches, and the visible fraction
@@ -135,7 +136,7 @@ def _loaded(data: str) -> tuple[Setup, Clearance]:
 
 def tips(p: PackbotParameters, q: Array) -> Array:
     """Return the finger tips in the plane (k, 2) [m]: from the turret's axis, above the ground."""
-    angles = np.cumsum(q[:, PLANE], axis=1)
+    angles = np.cumsum(q[:, PLANE_INDICES], axis=1)
     lengths = np.array([p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length])
     r, z = np.cos(angles) @ lengths, np.sin(angles) @ lengths
     return np.column_stack([r, z + p.base_z + p.turret_d])
@@ -148,15 +149,16 @@ def workspace(arm: FailedArm, poses: int, seed: int = 0) -> Cells:
     for q in _drawn(arm, poses, rng):
         cells = np.floor(tips(arm.setup.parameters, q) / CELL).astype(int)
         for cell, pose in zip(map(tuple, cells.tolist()), q, strict=True):
-            if cell not in reached and not arm.clearance.touches(pose) and arm.bears(pose):
+            if cell not in reached and not arm.clearance.touches(pose) and arm.can_hold(pose):
                 reached.add(cell)
     return frozenset(reached)
 
 
 def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Array]:
     """Yield arrays of random poses (k, 7) with loose joints at rest."""
-    heavy = [i for i in arm.loose.tolist() if i in PLANE]
-    moving = [i for i in arm.active.tolist() if i in PLANE]
+    # Joints of the plane that gravity moves, and those that are moved.
+    heavy = [i for i in arm.loose.tolist() if i in PLANE_INDICES]
+    moving = [i for i in arm.active.tolist() if i in PLANE_INDICES]
     start = arm.setup.initial.q.copy()
     start[0] = 0.0  # the turret points straight ahead
     count = min(poses, MOST_HANGING) if heavy else poses
@@ -166,6 +168,7 @@ def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Arr
         yield q
         return
     yield np.array([arm.hanging_pose(pose) for pose in q])
+    # Some are let fall from random angles of the loose joints, until they lean on something.
     fallen = q[: count // FALLING_EVERY]
     fallen[:, heavy] = rng.uniform(arm.lower[heavy], arm.upper[heavy], (len(fallen), len(heavy)))
     settled = (arm.resting_pose(pose) for pose in fallen if not arm.clearance.touches(pose))
@@ -191,12 +194,13 @@ def visible_fraction(arm: FailedArm, seed: int = 0) -> float:
 
     The poses touch nothing and can be held, with loose joints at rest; the camera sees a cone.
     """
-    rng, sight = np.random.default_rng(seed), Sight(arm.clearance, VIEW)
+    rng, sight = np.random.default_rng(seed), Sight(arm.clearance, VIEW_ANGLE)
     targets = rng.uniform(LOW_TARGET, HIGH_TARGET, (TARGETS, 3))
     drawn = rng.uniform(size=(CAMERA_POSES, len(JOINTS)))
     angles = arm.lower + drawn * (arm.upper - arm.lower)
     settled = (arm.resting_pose(q) for q in angles if not arm.clearance.touches(q))
-    poses = [q for q in settled if q is not None and arm.bears(q)]
+    poses = [q for q in settled if q is not None and arm.can_hold(q)]
+    # The camera's position and the direction of its axis in each of k poses (k, 3).
     eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
     best = list[float]()
     for target in targets:

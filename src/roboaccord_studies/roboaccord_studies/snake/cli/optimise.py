@@ -74,7 +74,18 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
-    """The best gait for a ground, and its figures in the engines."""
+    """The best gait for a ground, and its figures in the engines.
+
+    Args:
+        objective, mu_along, mu_across, joints, max_effort, max_frequency, min_speed, seed: options
+            of the command, as they were in force.
+        evaluations: number of gaits that the search evaluated.
+        optimum, default: the best gait and the default one, in the model of ideal.py.
+        at_bounds: parameters of the best gait that are at a bound, with the bound, by name.
+        gain: of the best gait over the default one, by the objective, in the model.
+        confirmed: both gaits in full simulation, by engine.
+        versions: of the software.
+    """
 
     objective: str
     mu_along: float
@@ -93,10 +104,10 @@ class Optimisation:
     versions: Mapping[str, str]
 
 
-# Options of the command.
+# Options of the command. `by_option` refuses --min-speed without --objective cost, and accepts
+# those of COMMON_OPTIONS with both objectives.
 OBJECTIVE = typer.Option(help="Objective: highest speed, or least cost of transport.")
 MAX_EFFORT = typer.Option(help="Largest effort of any joint. Default: the robot's limit.")
-MAX_FREQUENCY = typer.Option(help="Highest frequency of the wave.")
 MIN_SPEED = typer.Option(
     help="Lowest speed allowed when cost is minimised. Default: half the default gait's. Without a "
     "limit the cheapest gait would be the slowest."
@@ -106,17 +117,17 @@ ENGINES = typer.Option(
     help="Where to confirm the result, separated by commas: reference, dart, mujoco. Default: "
     "reference, and dart where it is installed.",
 )
-ALWAYS = "mu-along mu-across max-effort joints max-frequency engines seed"  # for both objectives
+COMMON_OPTIONS = "mu-along mu-across max-effort joints max-frequency engines seed"
 
 
-@by_option("objective cost", "min-speed", "", ALWAYS)
+@by_option("objective cost", "min-speed", "", COMMON_OPTIONS)
 def optimise_command(
     mu_along: Annotated[si.Ratio, gaits.MU_ALONG] = 0.1,
     mu_across: Annotated[si.Ratio, gaits.MU_ACROSS] = 1.0,
     objective: Annotated[Objective, OBJECTIVE] = Objective.speed,
     max_effort: Annotated[si.NewtonMetres | None, MAX_EFFORT] = None,
     joints: Annotated[int, gaits.JOINTS] = 21,
-    max_frequency: Annotated[si.Hertz, MAX_FREQUENCY] = 3.0,
+    max_frequency: Annotated[si.Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
     min_speed: Annotated[si.MetresPerSecond | None, MIN_SPEED] = None,
     engines: Annotated[str, ENGINES] = "",
     seed: Seed = 0,
@@ -144,13 +155,17 @@ def optimise_command(
         min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
         seed=seed,
     )
+    # MuJoCo only if it is named.
     chosen = [name for name in choose_engines(engines) if engines or name != "mujoco"]
     simulators = {name: make_simulator(setup, name) for name in chosen}
     with progress() as bar:
-        number = bar.add_task("searching", total=None)
-        optimum = optimise(
-            model, task, lambda done, total: bar.update(number, completed=done, total=total)
-        )
+        search = bar.add_task("searching", total=None)
+
+        def show(count: int, total: int) -> None:
+            """Show how many gaits have been evaluated."""
+            bar.update(search, completed=count, total=total)
+
+        optimum = optimise(model, task, show)
         confirmed = {name: confirm(setup_for, optimum.gait, name, task, bar) for name in simulators}
     least_speed = task.min_speed if task.objective == "cost" else None
     best = Optimisation(
@@ -170,8 +185,9 @@ def optimise_command(
         confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
     )
-    used = {"max_effort": task.max_effort, "min_speed": least_speed}
-    return Result(best, used={**used, "engines": list(simulators)})
+    # Values of options that are not given.
+    defaults = {"max_effort": task.max_effort, "min_speed": least_speed}
+    return Result(best, used={**defaults, "engines": list(simulators)})
 
 
 def confirm(
@@ -186,11 +202,11 @@ def confirm(
         task: objective of the search.
         bar: shows how much of the runs is done.
     """
-    settled = list[Settled]()
+    settled_figures = list[Settled]()
     for gait in (gaits.DEFAULT_GAIT, best):
         setup = setup_for(gait)
         trajectory = gaits.run_shown(setup, engine, bar)
         figures = gaits.steady_figures(setup, trajectory, *gaits.window(gait))
         peak = float(abs(trajectory.effort).max())
-        settled.append(Settled(**asdict(figures), peak_effort_start=peak))
-    return Pair.of(settled[0], settled[1], task.objective)
+        settled_figures.append(Settled(**asdict(figures), peak_effort_start=peak))
+    return Pair.of(settled_figures[0], settled_figures[1], task.objective)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -21,19 +22,18 @@ from roboaccord.crosscheck.causes.explain import UNEXPLAINED, Conclusion, Explan
 from roboaccord.crosscheck.causes.reference import problem_and_bound, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks
-from roboaccord.crosscheck.columns import largest_by_group, to_columns
+from roboaccord.crosscheck.check_case import CheckCase
+from roboaccord.crosscheck.columns import column_groups, largest_by_group, to_columns
 from roboaccord.crosscheck.levels.scheme import explained
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, explain_drawn
-from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.special_ticks import eventful_ticks
 from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
 # Number of control periods (ticks) that the reference predicts, once for each hypothesis: limits
-# the time. Any from FEWEST = 5 (level_context.py) would do; a root mean square of 20 is known to
-# 16 %.
+# the time. Any number from 5 on would do; a root mean square of 20 is known to 16 %.
 PREDICTED_TICKS = 20
 # Time between an event and the parting of motions up to which it is named with it [s]: 20 ticks at
 # 1 kHz, for an error exceeds its bound some ticks after its event.
@@ -47,9 +47,10 @@ def explain_engine(case: CheckCase) -> Explanation:
     if isinstance(scheme, SchemeCheck) and scheme.error > scheme.floor:
         explanation = scheme.explanation
     else:
-        explanation = explain_drawn(setup, case.engine)
-        if not explanation.asked:
+        explanation = explain_drawn(setup, case.engine)  # by the twin in random states
+        if not explanation.asked:  # the engine has no twin there
             explanation = explain_one_step(setup, case.by_step, case.order)
+    # Joints whose positions follow another joint's (URDF `mimic`) are coupled in the reference.
     coupled = [joint for joint in setup.tree.moving if joint.mimic]
     if coupled and not explanation.cause.quantity:
         return Explanation(Conclusion.NAMED, tuple(Cause("mimic", j.name) for j in coupled))
@@ -74,7 +75,8 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
         kinds = tuple(dict.fromkeys(event.kind for event in run.events))
         cause = Cause("stop" if kinds == ("joint_stop",) else "impact")
         return Explanation(Conclusion.EVENTS, (cause,), kinds=kinds)
-    # Else the ticks with the largest errors are explained.
+    # Else the ticks with the largest errors are explained; `rest` is the part of their errors that
+    # time stepping explains.
     worst = np.array(descending(size * ~eventful)[:PREDICTED_TICKS])
     return explain_ticks(replace(problem, ticks=worst, rest=problem.rest[worst]))
 
@@ -84,16 +86,16 @@ def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Findi
 
     Findings on a trajectory also get the time when motions part, and the event near it.
     """
-    asked = [f.level for f in findings if f.unexplained and f.outcome == Outcome.OUTSIDE]
-    if not asked:
+    levels = [f.level for f in findings if f.unexplained and f.outcome == Outcome.OUTSIDE]
+    if not levels:
         return [*findings]
     explanation = explain_engine(case)
-    by_level = dict.fromkeys(asked, explanation)
+    by_level = dict.fromkeys(levels, explanation)
     check = case.checks.get("trajectory")
     since = check.since if isinstance(check, ConvergenceCheck) else None
     near = [e for e in case.run.events if since is not None and abs(e.time - since) < EVENT_DELAY]
     event = (near[0].kind, near[0].subject) if near else ()
-    if "trajectory" in asked:
+    if "trajectory" in by_level:
         by_level["trajectory"] = replace(explanation, since=since, near=event)
     return [explained(f, by_level[f.level]) if f.level in by_level else f for f in findings]
 
@@ -117,7 +119,8 @@ def resolve(case: CheckCase) -> list[Resolved]:
     They are those of level `scheme`. Without a twin they are those of level `one_step`, as they are
     for the friction of contacts.
     """
-    setup, scheme, runs, order = case.setup, case.checks.get("scheme"), case.by_step, case.order
+    setup, runs, order = case.setup, case.by_step, case.order
+    scheme = case.checks.get("scheme")
     resolutions = [*scheme.resolution] if isinstance(scheme, SchemeCheck) else []
     if setup.scenario.crosscheck.statistics or (resolutions and setup.contact is None):
         return resolutions
@@ -127,20 +130,21 @@ def resolve(case: CheckCase) -> list[Resolved]:
         return resolutions
     # Bound of the level: time stepping and the reference's own error, or the allowance.
     selected = free[np.linspace(0, len(free) - 1, min(PREDICTED_TICKS, len(free))).astype(int)]
-    only = "friction." if resolutions else ""
-    problem, bound = problem_and_bound(setup, runs, order, selected, only)
-    scenario, n = setup.scenario, len(run.joints)
-    limit = scenario.crosscheck.tolerances.at(scenario.control_period).one_step
-    if isinstance(limit, Allowance):
-        change = rms(np.diff(np.column_stack([run.qd, run.twist]), axis=0))
+    key_prefix = "friction." if resolutions else ""
+    problem, bound = problem_and_bound(setup, runs, order, selected, key_prefix)
+    tolerances = setup.scenario.crosscheck.tolerances.at(setup.scenario.control_period)
+    positions, rates, *_, spins = column_groups(len(run.joints))
+    if isinstance(tolerances.one_step, Allowance):
         bound = np.full_like(bound, np.inf)
-        bound[n : 2 * n] = limit.limit * np.linalg.norm(change[:n])
-        bound[-3:] = limit.limit * np.linalg.norm(change[n + 3 :])
-    bound[:n] = np.inf  # the level judges rates
+        for columns, velocities in ((rates, run.qd), (spins, run.twist[:, 3:])):
+            change = np.linalg.norm(rms(np.diff(velocities, axis=0)))
+            bound[columns] = tolerances.one_step.limit * change
+    bound[positions] = np.inf  # the level judges rates
     # Effects of parameters over that bound, where level `scheme` does not resolve them.
-    known = {(r.parameter, r.where) for r in resolutions}
-    asked = [h for group in problem.groups() for h in group if h.quantity.startswith(only)]
-    slopes = replace(problem, weight=1.0 / bound).slopes(asked)
-    effects = {h: float(rms(slope).max()) for h, slope in slopes.items()}
-    more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
-    return ranked([*resolutions, *more], lambda error: error.smallest)
+    resolved = {(error.parameter, error.where) for error in resolutions}
+    hypotheses = [h for h in chain(*problem.groups()) if h.quantity.startswith(key_prefix)]
+    slopes = replace(problem, weight=1.0 / bound).slopes(hypotheses)
+    effects = {hypothesis: float(rms(slope).max()) for hypothesis, slope in slopes.items()}
+    by_one_step = resolution_of(effects, "one_step")
+    resolutions += [e for e in by_one_step if (e.parameter, e.where) not in resolved]
+    return ranked(resolutions, lambda error: error.smallest)

@@ -1,9 +1,10 @@
-"""Case of one engine: its runs, and everything that several levels need, computed once.
+"""Case of one engine, `CheckCase`: its runs, and what several levels need, computed once.
 
-run.py makes a case for each engine and passes it to the `measure` of each level (level.py). Its
-runs are those of an engine that runs in this check, at several physics steps; a bag and a live run
-are handled in recorded.py and step_check.py. PICKED may be tuned. Levels of others read the
-properties (docs/new_level.md), so their names stay.
+A cross-check measures each engine at several levels, such as `energy`. run.py makes a case for each
+engine and passes it to the `measure` of each level (level.py). Its runs are those of an engine that
+runs in this check, at several physics steps; a bag and a live run are handled in recorded.py and
+step_check.py. MAX_TICKS may be tuned. Levels of others read the properties (docs/new_level.md), so
+their names stay.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from roboaccord.simulators.base import Simulator
 
 # Largest number of control periods (ticks) that a level compares: an error in one of 500 is then
 # expected in four of them.
-PICKED = 2000
+MAX_TICKS = 2000
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class CheckCase:
 
     Args:
         setup: robot and scenario.
-        source: the engine, or `reference`.
-        name: of the engine.
+        source: what the engine is made from: its specification or name; "reference" for that.
+        name: of the engine, in results.
         runs: of the engine and of the reference.
         samples: figures of a chaotic motion over seeds, by engine; None for a regular motion.
         every: whether levels compare every control period (tick), not a sample of them.
@@ -69,8 +70,8 @@ class CheckCase:
 
     @property
     def again(self) -> Trajectory:
-        """A repetition of that run."""
-        return self.runs.shown(self.name, again=True)
+        """A repetition of that run, from the same start, which also measured the losses."""
+        return self.runs.shown(self.name, repeated=True)
 
     @property
     def by_step(self) -> Mapping[float, Trajectory]:
@@ -102,20 +103,22 @@ class CheckCase:
         """Energy book of the run."""
         if self.known_book:
             return self.known_book
-        same = all(np.array_equal(*both) for both in zip(states(self.run), states(self.again)))
-        taken = self.runs.taken.get(self.name) if same else None
-        return energy_of(self.setup, self.source, self.run, taken)
+        # The losses that the repetition measured, if its motion is equal bit by bit.
+        arrays = zip(states(self.run), states(self.again))
+        is_repeated = all(np.array_equal(run, again) for run, again in arrays)
+        losses = self.runs.taken.get(self.name) if is_repeated else None
+        return energy_of(self.setup, self.source, self.run, losses)
 
     def picked(self, ticks: Index) -> Index:
-        """Return the ticks to compare: all, or `PICKED` of them, drawn by the scenario's seed.
+        """Return the ticks to compare: all, or MAX_TICKS of them, drawn by the scenario's seed.
 
-        One is drawn at random from each of `PICKED` equal parts of the ticks: ticks at even
+        One is drawn at random from each of MAX_TICKS equal parts of the ticks: ticks at even
         distances could be in step with a gait.
         """
-        if self.every or len(ticks) <= PICKED:
+        if self.every or len(ticks) <= MAX_TICKS:
             return ticks
         rng = np.random.default_rng(self.setup.scenario.seed)
-        ends = np.arange(PICKED + 1) * len(ticks) // PICKED
+        ends = np.arange(MAX_TICKS + 1) * len(ticks) // MAX_TICKS  # of the parts
         return ticks[rng.integers(ends[:-1], ends[1:])]
 
 
