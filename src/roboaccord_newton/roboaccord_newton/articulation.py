@@ -144,6 +144,12 @@ class Articulation:
             newton.eval_ik(self.model, end, end.joint_q, end.joint_qd)
         self._states = end, start
 
+    def mass_matrix(self) -> Array:
+        """Return Newton's mass matrix at the present positions, with rotors."""
+        degrees = self.model.joint_dof_count
+        mass = newton.eval_mass_matrix(self.model, self._states[0]).numpy()[0]
+        return np.asarray(mass[:degrees, :degrees], float)
+
     def set_rotor(self, joint: int, inertia: float) -> None:
         """Set the inertia of the rotor of a joint of the simulator [kg m^2]."""
         rotors = self.model.joint_armature.numpy()

@@ -20,7 +20,6 @@ from roboaccord.engines import (
     LinkProperties,
     Mechanism,
     read_settings,
-    statics_by_forces,
 )
 from roboaccord.numerics import quaternion_matrix, turn_twist
 from roboaccord.simulators import LOCK_INERTIA, Losses
@@ -73,8 +72,18 @@ class NewtonMechanism(Mechanism):
         return Acceleration(base, change[articulation.columns])
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return axes, mass matrix and gravity forces, from accelerations under unit forces."""
-        return statics_by_forces(self.accelerate, rotation, self._base.axes, len(self._joints))
+        """Return our rates in Newton's, its mass matrix, and the forces of gravity."""
+        articulation, axes = self.articulation, [*self._base.axes]
+        articulation.place(self._state)
+        mass = articulation.mass_matrix()
+        to_engine = np.zeros_like(mass)
+        to_engine[range(len(axes)), range(len(axes))] = 1.0
+        to_engine[articulation.columns, len(axes) + np.arange(len(self._joints))] = 1.0
+        if axes:  # Newton's linear velocity of the base is that of its centre of mass
+            to_engine[:3, 3:6] = -np.cross(np.eye(3), rotation @ self._centre)
+        at_rest = self.accelerate(rotation, np.zeros(len(self._joints)))  # M a = -g
+        rates = to_engine @ np.append(at_rest.base[axes], at_rest.joints)
+        return to_engine, mass, -mass @ rates
 
     def gravity(self) -> Array:
         """Return gravity in the world (3,) [m/s^2]."""

@@ -17,7 +17,6 @@ from roboaccord.engines import (
     JointProperties,
     LinkProperties,
     Mechanism,
-    statics_by_forces,
 )
 from roboaccord.numerics import quaternion_matrix
 
@@ -94,7 +93,17 @@ class SapienMechanism(Mechanism):
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
         """Return axes, mass matrix and gravity forces, from accelerations under unit forces."""
-        return statics_by_forces(self.accelerate, rotation, self._base.axes, len(self._state.q))
+        # At rest M a = f - g, so the columns of M^-1 are differences of accelerations.
+        axes, joints = [*self._base.axes], len(self._state.q)
+        units, rows = np.eye(len(axes) + joints), []
+        for force in (np.zeros(len(units)), *units):
+            wrench = np.zeros(6)
+            wrench[axes] = force[: len(axes)]
+            accelerations = self.accelerate(rotation, force[len(axes) :], wrench)
+            rows.append(np.append(accelerations.base[axes], accelerations.joints))
+        mass = np.linalg.inv(np.array(rows[1:]) - rows[0])
+        mass = 0.5 * (mass + mass.T)
+        return units, mass, -mass @ rows[0]
 
     def gravity(self) -> Array:
         """Return gravity in the world (3,) [m/s^2]."""

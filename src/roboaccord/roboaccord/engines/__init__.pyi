@@ -16,7 +16,6 @@ from .installed import simulator_names as simulator_names
 from .installed import spec as spec
 from .installed import specs as specs
 from .mechanism import Mechanism as Mechanism
-from .mechanism import statics_by_forces as statics_by_forces
 from .model import BASE_LINK as BASE_LINK
 from .model import WORLD as WORLD
 from .model import EngineModel as EngineModel

@@ -9,7 +9,6 @@ with. Each engine implements it once, for its simulator (base.py) and for its re
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -74,31 +73,3 @@ class Mechanism(ABC):
         # With rates v_engine = S v, the kinetic energy v_engine' M v_engine / 2 is that of S' M S,
         # and the power v_engine' g is that of S' g.
         return np.asarray(to_engine.T @ mass @ to_engine), np.asarray(to_engine.T @ gravity)
-
-
-def statics_by_forces(
-    accelerate: Callable[[Array, Array, Array], Acceleration],
-    rotation: Array,
-    axes: Sequence[int],
-    joints: int,
-) -> tuple[Array, Array, Array]:
-    """Return what `statics` does, for an engine that reports accelerations alone.
-
-    At rest M a = f - g, so the columns of M^-1 are differences of accelerations under unit forces.
-
-    Args:
-        accelerate: returns accelerations by rotation, efforts (n,) and wrench on the base (6,).
-        rotation: of the base (3, 3).
-        axes: components of the base's twist in which it moves.
-        joints: number n of joints.
-    """
-    units = np.eye(len(axes) + joints)
-    rows = []
-    for force in (np.zeros(len(units)), *units):
-        wrench = np.zeros(6)
-        wrench[[*axes]] = force[: len(axes)]
-        found = accelerate(rotation, force[len(axes) :], wrench)
-        rows.append(np.concatenate([found.base[[*axes]], found.joints]))
-    mass = np.linalg.inv(np.array(rows[1:]) - rows[0])
-    mass = 0.5 * (mass + mass.T)
-    return units, mass, -mass @ rows[0]
