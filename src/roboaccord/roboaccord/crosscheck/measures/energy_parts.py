@@ -130,11 +130,9 @@ class EnergyParts:
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
-        bound = (
-            round_off.factor(twin.rounding) * rounded_change
-            + SAFETY * rms(lost)
-            + self._floor(twin.rounding)
-        )
+        # What is lost in setting a state is lost in each physics step, as in twin_comparison.py.
+        factor = round_off.factor(twin.rounding)
+        bound = factor * (rounded_change + rms(lost)) + self._floor(twin.rounding)
         time, length = self._span(parts[largest])
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
