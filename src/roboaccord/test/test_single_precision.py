@@ -54,14 +54,14 @@ class SingleSimulator(Twin):
     name, version = "single", "1.0"
     _compiles = False
 
-    def __init__(self, model: EngineModel, off: Sequence[ModelChange] = ()) -> None:
+    def __init__(self, model: EngineModel, changes: Sequence[ModelChange] = ()) -> None:
         self._slopes = interpreted_slopes()
-        super().__init__(model, SCHEME, off=off)
+        super().__init__(model, SCHEME, changes=changes)
 
     def _slope(self, x: Any, v: Array, *, loaded: bool = True) -> Array:
         tree, body, free, work = self._bodies.arrays
         y = self._bodies.state(x.q, v[6:], x.position, x.orientation, v[:6]).astype(SINGLE)
-        effort = self._loads(x, x.turn, v[:6], v[6:])[1] if loaded else self._acting
+        effort = self._loads(x, x.rotation, v[:6], v[6:])[1] if loaded else self._acting
         effort, slope = effort.astype(SINGLE), np.zeros(y.shape, SINGLE)
         wrench, matrix = np.zeros(6, SINGLE), np.zeros((6, 6), SINGLE)
         numbers = body.astype(SINGLE), free, work.astype(SINGLE), y, effort, wrench, matrix
@@ -98,7 +98,7 @@ def check(tmp_path: Path, *off: ModelChange) -> Report:
         name="single",
         package="numpy",
         version=lambda: "1.0",
-        simulator=lambda: partial(SingleSimulator, off=off),  # type: ignore[arg-type,return-value]
+        simulator=lambda: partial(SingleSimulator, changes=off),  # type: ignore[arg-type,return-value]
         scheme=lambda model: SCHEME,
         precision="float32",
     )
