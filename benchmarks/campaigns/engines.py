@@ -94,6 +94,9 @@ def check(call: tuple[str, str]) -> Row:
     if not done.stdout:
         return Row(robot, engine, "refused", why=done.stderr.strip().splitlines()[-1], cpu=took)
     report: dict[str, Any] = json.loads(done.stdout)
+    if engine not in report["acceleration"]:
+        why = done.stderr.strip().splitlines()[-1]
+        return Row(robot, engine, "refused", why=why, cpu=took)
     levels = {level: each[engine] for level, each in report["levels"].items()}
     outside = {k: v for k, v in levels.items() if v["outcome"] in ("outside", "not_judged")}
     error = report["acceleration"][engine]

@@ -117,8 +117,8 @@ class SapienMechanism(Mechanism):
         pose = part.cmass_local_pose
         turn = quaternion_matrix(np.roll(np.asarray(pose.q, float), -1))
         mass, moments = float(part.mass), np.asarray(part.inertia, float)
-        if mass <= LEAST:
-            mass, moments = 0.0, np.zeros(3)
+        mass = mass if mass > LEAST else 0.0
+        moments = moments if moments.max() > 2.0 * LEAST**2 else np.zeros(3)
         return LinkProperties(mass, np.asarray(pose.p, float), turn @ np.diag(moments) @ turn.T)
 
     def joint(self, name: str) -> JointProperties:
