@@ -28,8 +28,11 @@ from roboaccord.cli.console import log, make_table, out
 
 PACKAGES = (
     "numba", "llvmlite", "numpy", "scipy", "heyoka", "mujoco", "dartpy", "pin", "coal", "rclpy",
+    "casadi", "drake", "mujoco-warp", "newton", "warp-lang", "sapien",
 )  # fmt: skip
-OTHERS = ("rows", "precision", "gait_heyoka", "check_cost")  # modules that have no rows
+OTHERS = (  # modules that have no rows
+    "rows", "precision", "gait_heyoka", "check_cost", "cpp", "tree_loops",
+)  # fmt: skip
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(benchmarks.speed.__path__)

@@ -1,0 +1,112 @@
+"""Peers of trees.py in C++: RK4 over pinocchio's forward dynamics, and over code generated of it.
+
+tree_loop.cpp is one loop for both: `pinocchio::aba`, compiled with -O3 -march=native, or C code of
+the same function, which CasADi writes once for each robot (tree_code.cpp) and gcc compiles alike.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+from benchmarks.speed.cpp import BUILD, compiled, failure, in_packages, installed
+
+SOURCES = Path(__file__).parent
+FAST = "-O3", "-march=native"
+NO_HEADERS = "headers of Eigen, Boost or pinocchio are not installed"
+
+
+class Loop:
+    """The loop in C++ on one robot's file.
+
+    Args:
+        urdf: text.
+        name: of the robot, for files.
+        joints: names, in the order of results.
+        step: [s].
+        rate: of all joints at the start [rad/s].
+        free: whether the base moves.
+        generated: whether accelerations are by generated code.
+
+    Attributes:
+        name: of the peer, with versions; where there is none, the reason.
+        exists: whether there is one.
+    """
+
+    def __init__(
+        self, urdf: str, name: str, joints: Sequence[str], step: float, rate: float, *,
+        free: bool, generated: bool,
+    ) -> None:  # fmt: skip
+        self._joints, self.exists = joints, False
+        boost, headers = library("libboost_serialization.so"), include()
+        if not boost or not headers:
+            self.name = f"no peer: {NO_HEADERS}"
+            return
+        loop, why = compiled(SOURCES / "tree_loop.cpp", FAST, headers, [boost])
+        words = [f"{name}_{'free' if free else 'fixed'}", "free" if free else "fixed"]
+        model = BUILD / f"{words[0]}.txt"
+        root = [pinocchio.JointModelFreeFlyer()] if free else []
+        pinocchio.buildModelFromXML(urdf, *root).saveToText(str(model))
+        self._command = [str(loop), str(model), words[1], repr(rate), repr(step)]
+        self.name = f"pinocchio {version('pin')}, aba in a loop in C++"
+        self._code: list[str] = []
+        if generated and loop:
+            code, why = generate(model, headers, boost)
+            self._code = [str(code)]
+            self.name = f"pinocchio {version('pin')}, its aba as C code by {casadi()}, same loop"
+        self.exists = not why
+        if why:
+            self.name = f"no peer: {why}"
+
+    def __call__(self, count: int) -> np.ndarray:
+        """Return the angles of the joints after some steps."""
+        angles = dict(line.split() for line in self._run(count)[1:])
+        return np.array([float(angles[name]) for name in self._joints])
+
+    def rate(self, count: int) -> float:
+        """Return the steps by processor time [1/s]."""
+        return count / float(self._run(count)[0])
+
+    def _run(self, count: int) -> list[str]:
+        command = [*self._command, str(count), *self._code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+
+def library(name: str) -> Path | None:
+    """Return a library of the wheels."""
+    return installed(f"lib/{name}")
+
+
+def include() -> list[Path]:
+    """Return the folders of headers of pinocchio and Eigen, or nothing."""
+    eigen = installed("include/eigen3"), Path("/usr/include/eigen3")
+    found = installed("include/pinocchio"), next((p for p in eigen if p and p.is_dir()), None)
+    return [found[0].parent, found[1]] if found[0] and found[1] else []
+
+
+def casadi() -> str:
+    """Return CasADi's name and version."""
+    try:
+        return f"CasADi {version('casadi')}"
+    except PackageNotFoundError:
+        return ""
+
+
+def generate(model: Path, headers: Sequence[Path], boost: Path) -> tuple[Path | None, str]:
+    """Generate and compile the code of a model's accelerations; return it, or why there is none."""
+    symbols, file = in_packages("casadi/include"), in_packages("casadi/libcasadi.so")
+    if not symbols or not file:
+        return None, "CasADi is not installed"
+    program, why = compiled(SOURCES / "tree_code.cpp", ["-O1"], [*headers, symbols], [boost, file])
+    if program is None:
+        return None, why
+    code = model.with_suffix(".c")
+    subprocess.run([program, model, code], check=True, capture_output=True, text=True)
+    made = code.with_suffix(".so")
+    why = failure(["gcc", *FAST, "-shared", "-fPIC", str(code), "-o", str(made)])
+    return (None, why) if why else (made, "")
