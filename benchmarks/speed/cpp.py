@@ -31,7 +31,7 @@ def in_packages(path: str) -> Path | None:
 
 
 def compiled(
-    source: Path, options: Sequence[str], headers: Sequence[Path], libraries: Sequence[Path]
+    source: Path, options: Sequence[str], headers: Sequence[Path], libraries: Sequence[Path] = ()
 ) -> tuple[Path | None, str]:
     """Compile a program; return its path, or the reason why there is none.
 
@@ -45,7 +45,8 @@ def compiled(
         return None, "g++ is not installed"
     BUILD.mkdir(exist_ok=True)
     program = BUILD / source.stem
-    if program.exists() and program.stat().st_mtime >= source.stat().st_mtime:
+    files = [source, *source.parent.glob("*.hpp")]
+    if program.exists() and program.stat().st_mtime >= max(f.stat().st_mtime for f in files):
         return program, ""
     if os.environ.get(SMALL):
         return None, "not compiled for a small run: it takes minutes"

@@ -21,9 +21,9 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.setups import load_setup
 
 # Ticks of a pass, so that it takes 0.1 s to 2 s, and fewer of an engine that takes over 1 ms each.
-TICKS, SLOW = sized(1000), {"mjwarp": sized(60), "newton": sized(200)}
-# Gazebo's server runs in processes of its own, whose time gazebo.py measures.
-ELSEWHERE = ("gz",)
+TICKS, SLOW = sized(1000), {"mjwarp": sized(60), "newton": sized(400)}
+# Without Gazebo, whose server runs in processes of its own (gazebo.py).
+ENGINES = ("dart", "mujoco", "drake", "mjwarp", "newton", "sapien")
 
 
 class Commands(Observer):
@@ -47,16 +47,22 @@ def rows() -> Iterator[Row]:
         robots["Panda, released"] = panda, "", "fixed"
     else:
         print("no row of a Panda: the collection of robots is not installed", file=sys.stderr)
-    for engine in simulator_names():
-        if engine in ELSEWHERE:
-            continue
-        if engine != REFERENCE and isinstance(found := spec(engine).look(), Missing):
-            print(f"no row of {engine}: it is not installed: {found.reason}", file=sys.stderr)
+    for engine in (REFERENCE, *ENGINES):
+        if why := lacking(engine):
+            print(f"no row of {engine}: not installed: {why}", file=sys.stderr)
             continue
         for name, (robot, scenario, base) in robots.items():
             duration = 1e-3 * SLOW.get(engine, TICKS)
             setup = load_setup(robot, scenario, [f"duration={duration}"], base=base)
             yield row(f"tick of accord run, {name}, {engine}", setup, engine)
+
+
+def lacking(engine: str) -> str:
+    """Return what is to be installed before a simulator can be used, or ""."""
+    if engine not in simulator_names():
+        return f"roboaccord_{engine}"
+    found = None if engine == REFERENCE else spec(engine).look()
+    return found.reason if isinstance(found, Missing) else ""
 
 
 def row(name: str, setup: Setup, engine: str) -> Row:

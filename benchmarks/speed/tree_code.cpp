@@ -5,9 +5,10 @@
 #include <pinocchio/autodiff/casadi.hpp>  // first: it defines the scalar
 
 #include <pinocchio/algorithm/aba.hpp>
-#include <pinocchio/serialization.hpp>
 
 #include <string>
+
+#include "tree_model.hpp"
 
 namespace pin = pinocchio;
 using casadi::SX;
@@ -20,8 +21,7 @@ static Symbols elements(const SX& symbols) {
 }
 
 int main(int, char** arguments) {
-  pin::Model model;
-  pin::serialization::loadFromText(model, arguments[1]);
+  const pin::Model model = read_model(arguments[1]);
   const auto symbolic = model.cast<SX>();
   pin::DataTpl<SX> data(symbolic);
   const SX q = SX::sym("q", model.nq), v = SX::sym("v", model.nv), tau = SX::sym("tau", model.nv);

@@ -8,7 +8,6 @@
 // processor time and the angles of all joints by name.
 
 #include <pinocchio/algorithm/aba.hpp>
-#include <pinocchio/serialization.hpp>
 
 #include <dlfcn.h>
 
@@ -18,6 +17,8 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+
+#include "tree_model.hpp"
 
 namespace pin = pinocchio;
 using Vector = Eigen::VectorXd;
@@ -100,8 +101,7 @@ Code* load(const char* path) {
 }
 
 int main(int number, char** arguments) {
-  pin::Model model;
-  pin::serialization::loadFromText(model, arguments[1]);
+  const pin::Model model = read_model(arguments[1]);
   const bool free = std::string(arguments[2]) == "free";
   State state{Vector::Zero(model.nq), Vector::Zero(model.nv)};
   if (free) state.q[6] = 1.0;
@@ -120,7 +120,7 @@ int main(int number, char** arguments) {
   } else {
     pin::Data data(model);
     took = run(model, free, state, h, count, [&](const Vector& q, const Vector& v, Vector& a) {
-      a = pin::aba(model, data, q, v, none, pin::Convention::WORLD);  // the faster of two
+      a = pin::aba(model, data, q, v, none);
     });
   }
   std::cout << std::setprecision(17) << took << "\n";

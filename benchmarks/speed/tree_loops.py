@@ -17,7 +17,7 @@ from benchmarks.speed.cpp import BUILD, compiled, failure, in_packages, installe
 
 SOURCES = Path(__file__).parent
 FAST = "-O3", "-march=native"
-NO_HEADERS = "headers of Eigen, Boost or pinocchio are not installed"
+NO_HEADERS = "headers of Eigen or pinocchio are not installed"
 
 
 class Loop:
@@ -42,20 +42,20 @@ class Loop:
         free: bool, generated: bool,
     ) -> None:  # fmt: skip
         self._joints, self.exists = joints, False
-        boost, headers = library("libboost_serialization.so"), include()
-        if not boost or not headers:
+        headers = include()
+        if not headers:
             self.name = f"no peer: {NO_HEADERS}"
             return
-        loop, why = compiled(SOURCES / "tree_loop.cpp", FAST, headers, [boost])
-        words = [f"{name}_{'free' if free else 'fixed'}", "free" if free else "fixed"]
-        model = BUILD / f"{words[0]}.txt"
+        loop, why = compiled(SOURCES / "tree_loop.cpp", FAST, headers)
+        base = "free" if free else "fixed"
+        model = BUILD / f"{name}_{base}.txt"
         root = [pinocchio.JointModelFreeFlyer()] if free else []
-        pinocchio.buildModelFromXML(urdf, *root).saveToText(str(model))
-        self._command = [str(loop), str(model), words[1], repr(rate), repr(step)]
+        model.write_text(model_text(pinocchio.buildModelFromXML(urdf, *root)))
+        self._command = [str(loop), str(model), base, repr(rate), repr(step)]
         self.name = f"pinocchio {version('pin')}, aba in a loop in C++"
         self._code: list[str] = []
         if generated and loop:
-            code, why = generate(model, headers, boost)
+            code, why = generate(model, headers)
             self._code = [str(code)]
             self.name = f"pinocchio {version('pin')}, its aba as C code by {casadi()}, same loop"
         self.exists = not why
@@ -77,9 +77,19 @@ class Loop:
         return done.stdout.splitlines()
 
 
-def library(name: str) -> Path | None:
-    """Return a library of the wheels."""
-    return installed(f"lib/{name}")
+def model_text(model: pinocchio.Model) -> str:
+    """Return a model as the loop reads it (tree_model.hpp)."""
+    lines = [str(model.njoints - 1)]
+    for i in range(1, model.njoints):
+        joint, place, body = model.joints[i], model.jointPlacements[i], model.inertias[i]
+        axis = getattr(joint.extract(), "axis", np.zeros(3))
+        lines.append(f"{model.names[i]} {joint.shortname()}")
+        for part in (
+            axis, model.parents[i], place.rotation, place.translation, body.mass, body.lever,
+            body.inertia,
+        ):  # fmt: skip
+            lines.append(" ".join(map(repr, np.ravel(part).tolist())))
+    return "\n".join(lines) + "\n"
 
 
 def include() -> list[Path]:
@@ -97,12 +107,12 @@ def casadi() -> str:
         return ""
 
 
-def generate(model: Path, headers: Sequence[Path], boost: Path) -> tuple[Path | None, str]:
+def generate(model: Path, headers: Sequence[Path]) -> tuple[Path | None, str]:
     """Generate and compile the code of a model's accelerations; return it, or why there is none."""
     symbols, file = in_packages("casadi/include"), in_packages("casadi/libcasadi.so")
     if not symbols or not file:
         return None, "CasADi is not installed"
-    program, why = compiled(SOURCES / "tree_code.cpp", ["-O1"], [*headers, symbols], [boost, file])
+    program, why = compiled(SOURCES / "tree_code.cpp", ["-O1"], [*headers, symbols], [file])
     if program is None:
         return None, why
     code = model.with_suffix(".c")
