@@ -99,11 +99,12 @@ def machine() -> dict[str, Any]:
         for line in Path("/proc/cpuinfo").read_text().splitlines()
         if line.startswith("model name")
     ]
+    versions = ((name, distribution_version(name)) for name in PACKAGES)
     return {
         "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
-        "versions": {name: distribution_version(name) for name in PACKAGES},
+        "versions": {name: each for name, each in versions if each != "unknown"},
     }
 
 

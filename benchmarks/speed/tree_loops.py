@@ -17,7 +17,6 @@ from benchmarks.speed.cpp import BUILD, compiled, failure, in_packages, installe
 
 SOURCES = Path(__file__).parent
 FAST = "-O3", "-march=native"
-NO_HEADERS = "headers of Eigen or pinocchio are not installed"
 
 
 class Loop:
@@ -41,23 +40,20 @@ class Loop:
         self, urdf: str, name: str, joints: Sequence[str], step: float, rate: float, *,
         free: bool, generated: bool,
     ) -> None:  # fmt: skip
-        self._joints, self.exists = joints, False
-        headers = include()
-        if not headers:
-            self.name = f"no peer: {NO_HEADERS}"
-            return
-        loop, why = compiled(SOURCES / "tree_loop.cpp", FAST, headers)
-        base = "free" if free else "fixed"
-        model = BUILD / f"{name}_{base}.txt"
-        root = [pinocchio.JointModelFreeFlyer()] if free else []
-        model.write_text(model_text(pinocchio.buildModelFromXML(urdf, *root)))
-        self._command = [str(loop), str(model), base, repr(rate), repr(step)]
-        self.name = f"pinocchio {version('pin')}, aba in a loop in C++"
-        self._code: list[str] = []
-        if generated and loop:
+        self._joints, base = joints, "free" if free else "fixed"
+        self.name, self._code = f"pinocchio {version('pin')}, aba in a loop in C++", list[str]()
+        headers, model = include(), BUILD / f"{name}_{base}.txt"
+        loop, why = None, "headers of Eigen or pinocchio are not installed"
+        if headers:
+            loop, why = compiled(SOURCES / "tree_loop.cpp", FAST, headers)
+        if loop:
+            root = [pinocchio.JointModelFreeFlyer()] if free else []
+            model.write_text(model_text(pinocchio.buildModelFromXML(urdf, *root)))
+        if loop and generated:
+            self.name = f"pinocchio {version('pin')}, its aba as C code by {casadi()}, same loop"
             code, why = generate(model, headers)
             self._code = [str(code)]
-            self.name = f"pinocchio {version('pin')}, its aba as C code by {casadi()}, same loop"
+        self._command = [str(loop), str(model), base, repr(rate), repr(step)]
         self.exists = not why
         if why:
             self.name = f"no peer: {why}"
@@ -84,11 +80,11 @@ def model_text(model: pinocchio.Model) -> str:
         joint, place, body = model.joints[i], model.jointPlacements[i], model.inertias[i]
         axis = getattr(joint.extract(), "axis", np.zeros(3))
         lines.append(f"{model.names[i]} {joint.shortname()}")
-        for part in (
+        parts = (
             axis, model.parents[i], place.rotation, place.translation, body.mass, body.lever,
             body.inertia,
-        ):  # fmt: skip
-            lines.append(" ".join(map(repr, np.ravel(part).tolist())))
+        )  # fmt: skip
+        lines += [" ".join(map(repr, np.ravel(part).tolist())) for part in parts]
     return "\n".join(lines) + "\n"
 
 
