@@ -245,7 +245,7 @@ $(VENV)/.site: requirements/site.txt | $(VENV)/.demo
 	@touch $@
 
 $(VENV)/.speed: requirements/speed.txt | $(VENV)/.fleet
-	@echo "installing the compilers of the peers of make speed (once, 19 MB)"
+	@echo "installing the libraries of the peers of make speed (once, 99 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/speed.txt
 	@touch $@
 

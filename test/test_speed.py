@@ -13,7 +13,7 @@ from workspace import ROOT
 
 MODULES = {
     "gait": "scipy", "gazebo": "roboaccord_ros.gazebo.transport", "packbot": "coal",
-    "rolling": "numpy", "snake": "mujoco", "trees": "mujoco",
+    "rolling": "numpy", "snake": "mujoco", "ticks": "mujoco", "trees": "mujoco",
 }  # fmt: skip
 PAGE = "before\n<!-- table of make speed -->\nold\n<!-- end of the table -->\nafter\n"
 

@@ -28,8 +28,11 @@ from roboaccord.cli.console import log, make_table, out
 
 PACKAGES = (
     "numba", "llvmlite", "numpy", "scipy", "heyoka", "mujoco", "dartpy", "pin", "coal", "rclpy",
+    "casadi", "drake", "mujoco-warp", "newton", "warp-lang", "sapien",
 )  # fmt: skip
-OTHERS = ("rows", "precision", "gait_heyoka", "check_cost")  # modules that have no rows
+OTHERS = (  # modules that have no rows
+    "rows", "precision", "gait_heyoka", "check_cost", "cpp", "tree_loops",
+)  # fmt: skip
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(benchmarks.speed.__path__)
@@ -96,11 +99,12 @@ def machine() -> dict[str, Any]:
         for line in Path("/proc/cpuinfo").read_text().splitlines()
         if line.startswith("model name")
     ]
+    versions = ((name, distribution_version(name)) for name in PACKAGES)
     return {
         "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
-        "versions": {name: distribution_version(name) for name in PACKAGES},
+        "versions": {name: each for name, each in versions if each != "unknown"},
     }
 
 
