@@ -25,8 +25,9 @@ from roboaccord_sapien.articulation import LEAST, Articulation
 # s: PhysX's rates are single numbers, and the difference of two loses the least in a long step.
 EVALUATION_STEP = 1.0
 # For the accelerations of a free base, whose error is a power series of the step: the largest step
-# [s], and how often it is halved; more halvings would lose more by round-off than they remove.
-FREE_STEP, HALVINGS = 0.02, 2
+# [s], within which no joint may turn by more than an angle [rad], and how often it is halved. Larger
+# ones leave more of the series, smaller ones and more halvings lose more by round-off.
+FREE_STEP, FREE_ANGLE, HALVINGS = 0.02, 0.045, 2
 
 
 def _root_rates(body: Any) -> Array:
@@ -62,7 +63,8 @@ class SapienMechanism(Mechanism):
         joints, base = self._after_step(EVALUATION_STEP, rotation, effort, wrench)
         if self._base.tilts:
             # PhysX corrects the momentum of a free root by an amount of order h after each step.
-            steps = [FREE_STEP / 2**i for i in range(HALVINGS + 1)]
+            largest = self._free_step(joints)
+            steps = [largest / 2**i for i in range(HALVINGS + 1)]
             values = [self._after_step(step, rotation, effort, wrench)[1] for step in steps]
             for order in range(1, HALVINGS + 1):  # Richardson: remove one power after the other
                 factor = 2.0**order
@@ -71,6 +73,13 @@ class SapienMechanism(Mechanism):
             (base,) = values
         self.place(self._state)
         return Acceleration(base, joints)
+
+    def _free_step(self, accelerations: Array) -> float:
+        """Return the largest step [s] in which all joints turn by FREE_ANGLE at most."""
+        rate = np.abs(self._state.qd).max(initial=0.0)
+        acceleration = np.abs(accelerations).max(initial=1e-9)
+        root = np.sqrt(rate**2 + 4.0 * acceleration * FREE_ANGLE)
+        return min(FREE_STEP, float(root - rate) / (2.0 * acceleration))
 
     def _after_step(
         self, step: float, rotation: Array, effort: Array, wrench: Array | None
