@@ -25,8 +25,8 @@ from roboaccord_sapien.articulation import LEAST, Articulation
 # s: PhysX's rates are single numbers, and the difference of two loses the least in a long step.
 EVALUATION_STEP = 1.0
 # For the accelerations of a free base, whose error is a power series of the step: the largest step
-# [s], within which no joint may turn by more than an angle [rad], and how often it is halved. Larger
-# ones leave more of the series, smaller ones and more halvings lose more by round-off.
+# [s], within which no joint may turn by more than an angle [rad], and how often it is halved.
+# Larger ones leave more of the series, smaller ones and more halvings lose more by round-off.
 FREE_STEP, FREE_ANGLE, HALVINGS = 0.02, 0.045, 2
 
 
