@@ -150,8 +150,7 @@ def sliding_wrenches(pyramid, motions, law, force, torque):
         cosines[i], sines[i] = heading(rotation[i])
     loads = np.full((n, count), load / count)
     if gyration[1] > 0.0:
-        x, y = position[:, 0], position[:, 1]
-        rigid_loads(x, y, cosines, sines, points, load, gyration, loads)
+        rigid_loads(position[:, 0], position[:, 1], cosines, sines, points, load, gyration, loads)
     for i in range(n):
         mu_along, mu_across = mu[0], mu[1]
         if beyond.shape[0] > 0 and position[i, 0] > beyond[0]:

@@ -9,8 +9,9 @@ In this package,
 
 collection.py calls these functions. An engine may crash or hang on a broken file, so
 `examine_file`, which asks all engines and judges, runs in another process. If that ends without a
-result, `measure_level` asks one engine at a time, each in a process of its own, and `judge_answers`
-judges all answers in the main process.
+result, `ask_one` asks one engine one level, each time in a process of its own, and `judge_answers`
+judges all answers in the main process. A `Bench` (bench.py) has what an engine needs to be asked:
+the texts of the file, and the reference's readings of them.
 
 A crash counts against the engine; an answer that is late is not judged. Neither is a crash on a
 text that was converted from the user's file, since that text is ours. test_parity.py and
@@ -47,7 +48,7 @@ Check = ReadingCheck | ShippedCheck
 # A `Crash` has its reason, whether it is a timeout, and the lines that were printed until then.
 Answer = Check | Crash
 Answers = Mapping[tuple[str, str], Answer]  # by engine and level
-Versions = Mapping[str, str]  # versions of the engines, by name
+Versions = Mapping[str, str]  # of the engines that are asked, by name
 
 
 def examine_file(file: Source, versions: Versions, options: ReadingOptions) -> RobotParity:
