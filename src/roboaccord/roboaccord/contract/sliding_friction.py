@@ -253,7 +253,7 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
     """
     n, count = loads.shape
     centre_x, centre_y, s_xx, s_xy, s_yy = _mass_moments(x, y, c, s, gyration)
-    determinant = s_xx * s_yy - s_xy * s_xy
+    det = s_xx * s_yy - s_xy * s_xy
     # The weights, kept in `loads`, and the sums W.
     w, w_x, w_y = CFM, 0.0, 0.0
     w_xx, w_xy, w_yy = CFM * s_xx, CFM * s_xy, CFM * s_yy
@@ -261,8 +261,7 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
         dx, dy = x[i] - centre_x, y[i] - centre_y
         for k in range(count):
             ux, uy = _offset_of_point(dx, dy, c[i], s[i], points[k])
-            tilt = (s_yy * ux * ux - 2.0 * s_xy * ux * uy + s_xx * uy * uy) / determinant
-            weight = 1.0 / (1.0 + tilt)
+            weight = 1.0 / (1.0 + (s_yy * ux * ux - 2.0 * s_xy * ux * uy + s_xx * uy * uy) / det)
             loads[i, k] = weight
             w += weight
             w_x += weight * ux

@@ -12,7 +12,9 @@ from the recorded state at the start of each tick, so only round-off may separat
 
 A twin has no law for contacts, events and joints at their stops. From the ticks without event or
 contact (`eventless`) the caller selects some (`selected`); those in which no joint of the twin
-meets its stop are compared (`compared`). All others have events (`event_ticks.py`).
+meets its stop are compared (`compared`). Others are left out, or judged by event_ticks.py. Floor,
+resolution and cause are each computed from a sample of the compared ticks: some with the largest
+errors, some at even distances.
 
 FLOOR_TICKS, RESOLUTION_TICKS, EXPLAINED_TICKS and INTERMITTENT_SHARE may be tuned; more ticks cost
 time. With EXPLAINED_TICKS halved and doubled the three errors of causes/explain.py keep their
@@ -172,11 +174,10 @@ def _compare(
     comparison: TwinComparison, run: Trajectory, select: Callable[[Index], Index]
 ) -> Compared | NoTwin:
     """Return the selected ticks without event, contact and joint at its stop, with their errors."""
-    setup, engine = comparison.setup, comparison.engine
-    touching = contact_ticks(setup, engine, run)
+    touching = contact_ticks(comparison.setup, comparison.engine, run)
     if touching is None:
-        return NoTwin(f"{engine.name} does not report its contacts")
-    is_eventful = eventful_ticks(run, setup.scenario.control_period) | touching
+        return NoTwin(f"{comparison.engine.name} does not report its contacts")
+    is_eventful = eventful_ticks(run, comparison.setup.scenario.control_period) | touching
     eventless = np.flatnonzero(~is_eventful)
     selected = select(eventless)
     ticks, errors = compare_ticks(comparison.twin, run, selected)
@@ -199,7 +200,8 @@ def _check_errors(
         compared: ticks and their errors.
         named, resolved: as of `check_scheme`.
     """
-    ticks, sizes = compared.ticks, np.abs(compared.errors)
+    ticks, errors, left_out, _, touching = compared
+    sizes, judged = np.abs(errors), len(run) - 1 - left_out
     # Largest error of each tick, each relative to the largest of its group in any tick (k,).
     by_group = largest_by_group(sizes)
     relative = (by_group / by_group.max(axis=0).clip(min=np.finfo(float).tiny)).max(axis=1)
@@ -214,20 +216,11 @@ def _check_errors(
     resolution = _resolve(problem, relative) if resolved else ()
     is_outside = named and ratios[tick, column] > 1.0
     explanation = _explain_outside(problem, ratios.max(axis=1)) if is_outside else NO_EXPLANATION
+    error, floor = float(sizes[tick, column]), float(floors[column])
     quantity, where = column_names(run.joints)[column]
-    return SchemeCheck(
-        error=float(sizes[tick, column]),
-        floor=float(floors[column]),
-        quantity=quantity,
-        where=where,
-        time=float(run.time[ticks[tick]]),
-        judged=len(run) - 1 - compared.left_out,
-        left_out=compared.left_out,
-        touching=compared.touching,
-        explanation=explanation,
-        resolution=resolution,
-        looked_at=len(ticks),
-    )
+    time = float(run.time[ticks[tick]])
+    check = SchemeCheck(error, floor, quantity, where, time, judged, left_out, touching)
+    return replace(check, explanation=explanation, resolution=resolution, looked_at=len(ticks))
 
 
 def _resolve(problem: TwinProblem, sizes: Array) -> Sequence[Resolved]:
