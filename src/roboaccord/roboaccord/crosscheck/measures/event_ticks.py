@@ -2,7 +2,7 @@
 
 From the recorded state, the engine simulates such a control period (tick) at smaller and smaller
 physics steps h, and the reference, our own simulator, at a still smaller one. A single tick from
-one state is not chaotic. Its error e(h), the difference of the two changes of state, is e_0 + a h
+one state is not chaotic. Its error e(h), the difference of both changes of state, is e_0 + a h
 to first order: a stop is met within a step, so errors fall with the step, if not with the order of
 the scheme. The limit e_0 is not due to time stepping. From the last two steps [Richardson 1911],
 
@@ -88,11 +88,9 @@ def check_event_ticks(
     """
     steps = [setup.scenario.physics_step / 2**i for i in STEP_HALVINGS]
     sampled = ticks[evenly_spaced(len(ticks), COMPARED_TICKS)]
-    # Changes of state in the reference, and its own error by a run at twice the step.
-    reference = make_simulator(tightened(setup), physics_step=steps[-1] / 2)
-    expected = _state_changes(reference, run, sampled)
-    coarser_reference = make_simulator(setup, physics_step=steps[-1])
-    own_errors = expected - _state_changes(coarser_reference, run, sampled)
+    # Motions of the reference, and its own error by a run at twice the step.
+    expected = _motions(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
+    own_errors = expected - _motions(make_simulator(setup, physics_step=steps[-1]), run, sampled)
     # Weights of the columns in norms: a position over a period is a rate.
     period = setup.scenario.control_period
     scales = to_columns(np.where(IS_POSITION, 1.0 / period, 1.0), expected.shape[1])
@@ -100,12 +98,9 @@ def check_event_ticks(
     if not is_resolved.any():
         return None
     # Errors of the engine at each step, in the ticks that the reference resolves.
-    chosen, expected = sampled[is_resolved], expected[is_resolved]
-    own_errors = own_errors[is_resolved]
-    errors = [
-        _state_changes(make_simulator(setup, engine, physics_step=step), run, chosen) - expected
-        for step in steps
-    ]
+    chosen, own_errors = sampled[is_resolved], own_errors[is_resolved]
+    motions = [_motions(make_simulator(setup, engine, physics_step=h), run, chosen) for h in steps]
+    errors = np.stack(motions) - expected[is_resolved]
     # Excess of each tick (module docstring), the finest step being h.
     limits = 2.0 * errors[-1] - errors[-2]
     changes = sum(norm(change * scales) for change in np.diff(errors, axis=0))
@@ -118,8 +113,8 @@ def check_event_ticks(
     return EventTicks(len(chosen), float(excess[middle]), quantity, where, time)
 
 
-def _state_changes(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
-    """Return the change of state over each tick (k, 2 n + 12), from its recorded start."""
+def _motions(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
+    """Return the motion in each tick: the change of its recorded first state (k, 2 n + 12)."""
     return state_difference(run.at(ticks), predict_ticks(simulator, run, ticks)[0])
 
 

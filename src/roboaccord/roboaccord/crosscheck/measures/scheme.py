@@ -60,6 +60,7 @@ RESOLUTION_TICKS = 8
 EXPLAINED_TICKS = 12
 # Share of the ticks below which an error is intermittent, and its ticks are counted.
 INTERMITTENT_SHARE = 0.5
+Select = Callable[[Index], Index]  # returns some of the ticks that it is given
 NO_EXPLANATION = Explanation()  # where nothing needs to be explained
 
 
@@ -138,7 +139,7 @@ def check_scheme(
     setup: Setup,
     engine: EngineSpec,
     run: Trajectory,
-    select: Callable[[Index], Index] = lambda ticks: ticks,
+    select: Select = lambda ticks: ticks,
     *,
     named: bool = True,
     resolved: bool = True,
@@ -170,9 +171,7 @@ def check_scheme(
     return check
 
 
-def _compare(
-    comparison: TwinComparison, run: Trajectory, select: Callable[[Index], Index]
-) -> Compared | NoTwin:
+def _compare(comparison: TwinComparison, run: Trajectory, select: Select) -> Compared | NoTwin:
     """Return the selected ticks without event, contact and joint at its stop, with their errors."""
     touching = contact_ticks(comparison.setup, comparison.engine, run)
     if touching is None:
@@ -249,9 +248,8 @@ def _explain_outside(problem: TwinProblem, ratios: Array) -> Explanation:
     candidates = np.flatnonzero(is_outside & has_others)
     if not candidates.size:
         candidates = np.flatnonzero(is_outside)
-    half = EXPLAINED_TICKS // 2
-    worst = candidates[descending(ratios[candidates])[:half]]
-    even = candidates[evenly_spaced(len(candidates), half)]
+    worst = candidates[descending(ratios[candidates])[: EXPLAINED_TICKS // 2]]
+    even = candidates[evenly_spaced(len(candidates), EXPLAINED_TICKS // 2)]
     selected = list(dict.fromkeys([*worst.tolist(), *even.tolist()]))  # each once, the worst first
     explanation = explain_ticks(replace(problem, ticks=ticks[selected]))
     count = int(np.count_nonzero(is_outside))
