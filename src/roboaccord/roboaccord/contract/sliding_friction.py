@@ -88,8 +88,7 @@ class EllipseFriction:
         self.load = float(load)
         self.mu = np.array([mu_along, mu_across], dtype=float)
         self.slip_speed = float(slip_speed)
-        self._force = np.zeros((len(self.links), 3))
-        self._torque = np.zeros((len(self.links), 3))
+        self._force, self._torque = np.zeros((2, len(self.links), 3))
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (k, 3) [N] and torques (k, 3) [N m] about the centres of mass.
@@ -258,9 +257,8 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
     w, w_x, w_y = CFM, 0.0, 0.0
     w_xx, w_xy, w_yy = CFM * s_xx, CFM * s_xy, CFM * s_yy
     for i in range(n):
-        dx, dy = x[i] - centre_x, y[i] - centre_y
         for k in range(count):
-            ux, uy = _offset_of_point(dx, dy, c[i], s[i], points[k])
+            ux, uy = _offset_of_point(x[i] - centre_x, y[i] - centre_y, c[i], s[i], points[k])
             weight = 1.0 / (1.0 + (s_yy * ux * ux - 2.0 * s_xy * ux * uy + s_xx * uy * uy) / det)
             loads[i, k] = weight
             w += weight
@@ -274,9 +272,8 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
     b_x, b_y = w_y * w_xy - w_x * w_yy, w_x * w_xy - w_y * w_xx
     factor = n * load / (w * a + w_x * b_x + w_y * b_y)
     for i in range(n):
-        dx, dy = x[i] - centre_x, y[i] - centre_y
         for k in range(count):
-            ux, uy = _offset_of_point(dx, dy, c[i], s[i], points[k])
+            ux, uy = _offset_of_point(x[i] - centre_x, y[i] - centre_y, c[i], s[i], points[k])
             loads[i, k] *= factor * (a + b_x * ux + b_y * uy)
 
 

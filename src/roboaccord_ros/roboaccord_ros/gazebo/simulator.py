@@ -140,9 +140,8 @@ class GazeboSimulator(Simulator):
     def _make_server(self, start: RobotState) -> InProcess:
         """Return a new server with the robot in a start state."""
         robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
-        description = self._urdf, self._joint_names, switches
-        is_free = not self._is_level
-        return InProcess(self.world, robot, start, *description, self._physics, reads_base=is_free)
+        description = self._urdf, self._joint_names, switches, self._physics
+        return InProcess(self.world, robot, start, *description, reads_base=not self._is_level)
 
     def _read(self) -> RobotState:
         """Return the present state: the one that was set last, or that after the last step."""
@@ -165,9 +164,8 @@ class GazeboSimulator(Simulator):
         switches = self._change_switches(server, command) if self._setup.initial.switches else {}
         if pending is not None and self.unplaced:  # a free base: all is set before the first step
             server.prepare_start(self._coordinates(pending), pending.twist, switches)
-        answer = server.step(effort, self._steps, start, command.wrench)
+        after = self._state_of_answer(*server.step(effort, self._steps, start, command.wrench))
         self._pending = None
-        after = self._state_of_answer(*answer)
         after = replace(after, switches=switches) if switches else after
         after = self._odometry.follow(after) if self._odometry else after
         self._last_state = faults.with_readings(after) if faults.possible else after
