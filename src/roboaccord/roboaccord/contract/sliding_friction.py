@@ -134,10 +134,11 @@ def sliding_wrenches(pyramid, motions, law, force, torque):
         pyramid: use the pyramid instead of the ellipse.
         motions: rotations of the links to the world (n, 3, 3); positions (n, 3) [m] and velocities
             (n, 3) [m/s] of their centres of mass; angular velocities in the world (n, 3) [rad/s].
-        law: contact points on each link, along and across (k, 2) [m]; coefficients along and across
-            (2,); other ground (x, mu_along, mu_across), whose coefficients hold where the x [m] of
-            a link's centre is greater, or an empty array; weight of a link [N]; smoothing speed eps
-            [m/s]; squared radii of gyration (2,) [m^2], 0 for equal loads.
+        law: six numbers or arrays, as of `EllipseFriction`: contact points on each link, along and
+            across (k, 2) [m]; coefficients along and across (2,); other ground (x, mu_along,
+            mu_across) for links with a centre beyond x [m], or an empty array for none; weight of a
+            link [N]; smoothing speed eps [m/s]; squared radii of gyration (2,) [m^2], 0 for equal
+            loads.
         force: friction on each link in the world, filled (n, 3) [N].
         torque: its moment about each centre of mass, filled (n, 3) [N m].
     """
