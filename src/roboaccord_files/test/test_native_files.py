@@ -9,7 +9,7 @@ import pytest
 from roboaccord.cli.main import run
 from roboaccord.engines.formats import read_robot
 from roboaccord.numerics.isolation import Crash
-from roboaccord_files.parity.answers import answered, examine_file
+from roboaccord_files.parity.answers import examine_file, judge_answers
 from roboaccord_files.parity.bench import Bench, FileCase, ReadingOptions
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.words import OF_CONVERTED, status_of
@@ -248,7 +248,7 @@ def test_a_crash_on_a_text_that_only_we_wrote_is_no_verdict(tmp_path: Path) -> N
     robot = examine_file(read_robot(tmp_path / "snake.sdf"), {}, ReadingOptions())
     crash, engines = Crash("its process ended with signal 11"), {"dart": "6", "drake": "1"}
     asked = {(engine, level.name): crash for engine in engines for level in LEVELS}
-    robot = answered(robot, asked, engines, ReadingOptions())
+    robot = judge_answers(robot, asked, engines, ReadingOptions())
     assert robot.status == {"dart": "undecided", "drake": "refused"}
     found = robot.to_json()["engines"]
     assert found["dart"]["causes"][0]["fix"] == f"{OF_CONVERTED}: crash: {crash.reason}"

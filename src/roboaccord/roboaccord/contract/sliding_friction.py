@@ -20,16 +20,9 @@ Contact solvers that linearise the friction cone, such as DART's, bound each axi
 
     f_i = -N mu_i v_i / |v_i|,      with |v_i| smoothed to sqrt(v_i^2 + eps^2)
 
-How the weight of a body that cannot bend upwards is shared by more than three contacts is not
-determined by statics. Equal shares are one choice. A contact solver that adds the share CFM
-("constraint force mixing") to the diagonal A_i of its matrix makes another: of all loads N_i that
-carry the weight, those with the smallest sum of A_i N_i^2 (`rigid_loads`):
-
-    A_i = 1 / M + u_i' S^-1 u_i,      N_i = (a + b' u_i) / A_i
-
-where M is the mass, u_i the position of the contact from the centre of mass, and S the body's
-inertia against tilting; a and b follow from the balance of force and moments. Contacts near the
-middle carry more, because the ends are easier to lift.
+A link has several contact points, which share its load equally. If the body cannot bend upwards,
+statics does not determine the loads of more than three points; `rigid_loads` has those that a
+contact solver chooses. Contacts near the middle carry more, because the ends are easier to lift.
 """
 
 from __future__ import annotations
@@ -95,8 +88,7 @@ class EllipseFriction:
         self.load = float(load)
         self.mu = np.array([mu_along, mu_across], dtype=float)
         self.slip_speed = float(slip_speed)
-        self._force = np.zeros((len(self.links), 3))
-        self._torque = np.zeros((len(self.links), 3))
+        self._force, self._torque = np.zeros((2, len(self.links), 3))
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (k, 3) [N] and torques (k, 3) [N m] about the centres of mass.
@@ -142,43 +134,39 @@ def sliding_wrenches(pyramid, motions, law, force, torque):
         pyramid: use the pyramid instead of the ellipse.
         motions: rotations of the links to the world (n, 3, 3); positions (n, 3) [m] and velocities
             (n, 3) [m/s] of their centres of mass; angular velocities in the world (n, 3) [rad/s].
-        law: contact points on each link, along and across (k, 2) [m]; coefficients along and across
-            (2,); other ground (x, mu_along, mu_across), whose coefficients hold where the x [m] of
-            a link's centre is greater, or an empty array; weight of a link [N]; smoothing speed eps
-            [m/s]; squared radii of gyration (2,) [m^2], 0 for equal loads.
+        law: six numbers or arrays, as of `EllipseFriction`: contact points on each link, along and
+            across (k, 2) [m]; coefficients along and across (2,); other ground (x, mu_along,
+            mu_across) for links with a centre beyond x [m], or an empty array for none; weight of a
+            link [N]; smoothing speed eps [m/s]; squared radii of gyration (2,) [m^2], 0 for equal
+            loads.
         force: friction on each link in the world, filled (n, 3) [N].
         torque: its moment about each centre of mass, filled (n, 3) [N m].
     """
     rotation, position, linear, angular = motions
     points, mu, beyond, load, slip_speed, gyration = law
     n, count = rotation.shape[0], points.shape[0]
-    mu_along, mu_across = mu[0], mu[1]
-    # Equal loads; or those of a rigid body, which fill the arrays that are empty otherwise.
-    point_load, loads, headings = load / count, points[:0], points[:0]
-    if gyration[1] > 0.0:
-        loads, headings = np.empty((n, count)), np.empty((n, 2))
-        for i in range(n):
-            headings[i, 0], headings[i, 1] = heading(rotation[i])
-        x, y, cosines, sines = position[:, 0], position[:, 1], headings[:, 0], headings[:, 1]
-        rigid_loads(x, y, cosines, sines, points, load, gyration, loads)
+    cosines, sines = np.empty(n), np.empty(n)  # of the headings
     for i in range(n):
+        cosines[i], sines[i] = heading(rotation[i])
+    loads = np.full((n, count), load / count)
+    if gyration[1] > 0.0:
+        rigid_loads(position[:, 0], position[:, 1], cosines, sines, points, load, gyration, loads)
+    for i in range(n):
+        mu_along, mu_across = mu[0], mu[1]
+        if beyond.shape[0] > 0 and position[i, 0] > beyond[0]:
+            mu_along, mu_across = beyond[1], beyond[2]
         # Velocity of the centre in the axes of the link, and yaw rate.
-        c, s = heading(rotation[i])
+        c, s = cosines[i], sines[i]
         v_along = c * linear[i, 0] + s * linear[i, 1]
         v_across = -s * linear[i, 0] + c * linear[i, 1]
         yaw_rate = angular[i, 2]
-        if beyond.shape[0] > 0:
-            is_beyond = position[i, 0] > beyond[0]
-            mu_along, mu_across = (beyond[1], beyond[2]) if is_beyond else (mu[0], mu[1])
         # Sum over the contact points, forces turned into the world.
         fx, fy, moment = 0.0, 0.0, 0.0
         for k in range(count):
             along, across = points[k, 0], points[k, 1]
-            if gyration[1] > 0.0:
-                point_load = loads[i, k]
             point_v_along, point_v_across = v_along - yaw_rate * across, v_across + yaw_rate * along
             f_along, f_across = sliding_force(
-                pyramid, point_v_along, point_v_across, mu_along, mu_across, point_load, slip_speed
+                pyramid, point_v_along, point_v_across, mu_along, mu_across, loads[i, k], slip_speed
             )
             fx += c * f_along - s * f_across
             fy += s * f_along + c * f_across
@@ -238,7 +226,22 @@ def heading(rotation):
 def rigid_loads(x, y, c, s, points, load, gyration, loads):
     """Fill the loads (n, k) [N] of the contact points of n equal links that form one rigid body.
 
-    They are N_i = (a + b' u_i) / A_i, with the weight as their sum (equations of the header).
+    They are those of a contact solver that adds the share CFM ("constraint force mixing") of the
+    diagonal A_i to its matrix: of all loads N_i that carry the weight, those with the smallest sum
+    of A_i N_i^2. A force on contact i accelerates the contact by A_i = (1 + u_i' S^-1 u_i) / M per
+    newton, where u_i = (x_i, y_i) is its position from the centre of mass, M the mass of the body,
+    and M S its inertia against tilting. With the weights w_i = 1 / (M A_i) these loads are
+
+        N_i = w_i (a + b' u_i)
+
+    The balance of force and of both moments determines a and b = (b_x, b_y):
+
+        [ W    W_x   W_y  ] [ a   ]   [ n load ]    W    = CFM + sum w_i
+        [ W_x  W_xx  W_xy ] [ b_x ] = [ 0      ]    W_x  = sum w_i x_i
+        [ W_y  W_xy  W_yy ] [ b_y ]   [ 0      ]    W_xx = CFM S_xx + sum w_i x_i^2, and so on
+
+    CFM keeps these equations regular where all points lie on a line
+    (test_rigid_loads_are_those_of_the_solvers_matrix).
 
     Args:
         x, y: positions of the links' centres (n,) [m].
@@ -249,42 +252,60 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
         loads: filled.
     """
     n, count = loads.shape
-    # Centre of mass.
-    x0, y0 = 0.0, 0.0
-    for i in range(n):
-        x0 += x[i]
-        y0 += y[i]
-    x0, y0 = x0 / n, y0 / n
-    # Inertia S against tilting, divided by the mass [m^2].
-    sxx, sxy, syy = 0.0, 0.0, 0.0
-    for i in range(n):
-        dx, dy = x[i] - x0, y[i] - y0
-        sxx += (dx * dx + gyration[1] * c[i] * c[i] + gyration[0] * s[i] * s[i]) / n
-        syy += (dy * dy + gyration[1] * s[i] * s[i] + gyration[0] * c[i] * c[i]) / n
-        sxy += (dx * dy + (gyration[1] - gyration[0]) * c[i] * s[i]) / n
-    det = sxx * syy - sxy * sxy
-    # Sums p of the weights w_i = 1 / A_i and of their moments, with u = (ux, uy) for u_i. CFM keeps
-    # the equations regular where all points lie on a line.
-    p, px, py = CFM, 0.0, 0.0
-    pxx, pxy, pyy = CFM * sxx, CFM * sxy, CFM * syy
+    centre_x, centre_y, s_xx, s_xy, s_yy = _mass_moments(x, y, c, s, gyration)
+    det = s_xx * s_yy - s_xy * s_xy
+    # The weights, kept in `loads`, and the sums W.
+    w, w_x, w_y = CFM, 0.0, 0.0
+    w_xx, w_xy, w_yy = CFM * s_xx, CFM * s_xy, CFM * s_yy
     for i in range(n):
         for k in range(count):
-            ux = x[i] - x0 + c[i] * points[k, 0] - s[i] * points[k, 1]
-            uy = y[i] - y0 + s[i] * points[k, 0] + c[i] * points[k, 1]
-            w = 1.0 / (1.0 + (syy * ux * ux - 2.0 * sxy * ux * uy + sxx * uy * uy) / det)
-            loads[i, k] = w
-            p += w
-            px += w * ux
-            py += w * uy
-            pxx += w * ux * ux
-            pxy += w * ux * uy
-            pyy += w * uy * uy
-    # Solution a, b = (bx, by) of the balance of force and moments by Cramer's rule, up to a factor,
-    # which follows from the weight of all links.
-    a, bx, by = pxx * pyy - pxy * pxy, py * pxy - px * pyy, px * pxy - py * pxx
-    scale = n * load / (p * a + px * bx + py * by)
+            ux, uy = _offset_of_point(x[i] - centre_x, y[i] - centre_y, c[i], s[i], points[k])
+            weight = 1.0 / (1.0 + (s_yy * ux * ux - 2.0 * s_xy * ux * uy + s_xx * uy * uy) / det)
+            loads[i, k] = weight
+            w += weight
+            w_x += weight * ux
+            w_y += weight * uy
+            w_xx += weight * ux * ux
+            w_xy += weight * ux * uy
+            w_yy += weight * uy * uy
+    # Cramer's rule: a, b_x and b_y up to a common factor, which follows from the first equation.
+    a = w_xx * w_yy - w_xy * w_xy
+    b_x, b_y = w_y * w_xy - w_x * w_yy, w_x * w_xy - w_y * w_xx
+    factor = n * load / (w * a + w_x * b_x + w_y * b_y)
     for i in range(n):
         for k in range(count):
-            ux = x[i] - x0 + c[i] * points[k, 0] - s[i] * points[k, 1]
-            uy = y[i] - y0 + s[i] * points[k, 0] + c[i] * points[k, 1]
-            loads[i, k] *= scale * (a + bx * ux + by * uy)
+            ux, uy = _offset_of_point(x[i] - centre_x, y[i] - centre_y, c[i], s[i], points[k])
+            loads[i, k] *= factor * (a + b_x * ux + b_y * uy)
+
+
+@kernel
+def _mass_moments(x, y, c, s, gyration):
+    """Return the centre of mass (x, y) [m] of equal links, and S_xx, S_xy, S_yy [m^2] about it.
+
+    Arguments and S are those of `rigid_loads`.
+    """
+    n = x.shape[0]
+    centre_x, centre_y = 0.0, 0.0
+    for i in range(n):
+        centre_x += x[i]
+        centre_y += y[i]
+    centre_x, centre_y = centre_x / n, centre_y / n
+    s_xx, s_xy, s_yy = 0.0, 0.0, 0.0
+    for i in range(n):
+        dx, dy = x[i] - centre_x, y[i] - centre_y
+        s_xx += (dx * dx + gyration[1] * c[i] * c[i] + gyration[0] * s[i] * s[i]) / n
+        s_yy += (dy * dy + gyration[1] * s[i] * s[i] + gyration[0] * c[i] * c[i]) / n
+        s_xy += (dx * dy + (gyration[1] - gyration[0]) * c[i] * s[i]) / n
+    return centre_x, centre_y, s_xx, s_xy, s_yy
+
+
+@kernel
+def _offset_of_point(dx, dy, c, s, point):
+    """Return the offset (x, y) [m] of a link's contact point from the body's centre of mass.
+
+    Args:
+        dx, dy: offset of the link's centre [m].
+        c, s: cosine and sine of its heading.
+        point: along and across the link (2,) [m].
+    """
+    return dx + c * point[0] - s * point[1], dy + s * point[0] + c * point[1]

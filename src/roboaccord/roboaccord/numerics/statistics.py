@@ -2,8 +2,11 @@
 
 `accord sweep` runs a scenario with many seeds and reports the statistics of each figure; the
 cross-check compares such samples of two engines. Formulas are Student's, Efron's and Fisher's
-(test_sweep). The fields of `Statistics` are keys of the JSON of `accord sweep` and stay; others may
-be added. The bootstrap has the fixed seed 0, so that a sweep reports the same figures each time.
+(test_sweep). The bootstrap has the fixed seed 0, so that a sweep reports the same figures each
+time.
+
+CONFIDENCE stays, for reports and docstrings state 95 %; RESAMPLES may be tuned. The fields of
+`Statistics` are keys of the JSON of `accord sweep` and stay; others may be added.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-CONFIDENCE = 0.95  # level of confidence intervals, the usual one; texts of reports say "95 %"
+CONFIDENCE = 0.95  # level of all confidence intervals, the usual one
 # Number of samples of a bootstrap. The standard error of the 2.5 % level of a bound is then
 # sqrt(0.025 * 0.975 / 4000) = 0.25 %.
 RESAMPLES = 4000
@@ -71,9 +74,9 @@ def median_difference(sample: Sequence[float], other: Sequence[float]) -> tuple[
 
 
 def share_probability(sample: Sequence[float], other: Sequence[float]) -> float:
-    """Return the p-value of the hypothesis that two samples have the same share above 0.
+    """Return the p-value of Fisher's exact test that two samples have the same share above 0.
 
-    Fisher's exact test, two-sided (Journal of the Royal Statistical Society 85, 1922).
+    It is two-sided (Journal of the Royal Statistical Society 85, 1922).
     """
     counts = [[sum(v > 0 for v in runs), sum(v <= 0 for v in runs)] for runs in (sample, other)]
     return float(scipy.stats.fisher_exact(counts)[1])

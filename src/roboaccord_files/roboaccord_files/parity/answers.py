@@ -1,11 +1,21 @@
-"""Examine one robot's file: measure all levels in all engines, and judge what was measured.
+"""Ask engines how they read one robot's file, and judge their answers.
 
-A level is a question to an engine about a file, such as how it reads the robot (levels.py). The
-`examine_...` functions measure levels; collection.py calls them in another process, since an engine
-may crash or hang on a broken file. `answered` makes findings of the measurements: a crash of an
-engine counts against it, no answer in time is not judged. Neither is a crash on a text that was
-converted from the user's file, since that text is ours. test_parity.py and test_native_files.py
-test both.
+In this package,
+
+    level    is a question to an engine about a file, such as how it reads the robot (levels.py)
+    check    is what a level measures in one engine, a ReadingCheck or a ShippedCheck
+    answer   of an engine to a level: the check, or the `Crash` that stands in its place
+    finding  is the outcome of a check, by the level's `judge`
+
+collection.py calls these functions. An engine may crash or hang on a broken file, so
+`examine_file`, which asks all engines and judges, runs in another process. If that ends without a
+result, `ask_one` asks one engine one level, each time in a process of its own, and `judge_answers`
+judges all answers in the main process. A `Bench` (bench.py) has what an engine needs to be asked:
+the texts of the file, and the reference's readings of them.
+
+A crash counts against the engine; an answer that is late is not judged. Neither is a crash on a
+text that was converted from the user's file, since that text is ours. test_parity.py and
+test_native_files.py test both.
 """
 
 from __future__ import annotations
@@ -15,7 +25,6 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, Levels
@@ -26,7 +35,7 @@ from roboaccord.numerics.isolation import Crash, recording_output
 from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions, reader
 from roboaccord_files.parity.files import Source, read_source
 from roboaccord_files.parity.levels import LEVELS
-from roboaccord_files.parity.result import RobotParity
+from roboaccord_files.parity.result import ReadingCheck, RobotParity, ShippedCheck
 from roboaccord_files.parity.words import OF_CONVERTED, ParityCode
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.rules.find import findings, unreadable
@@ -35,13 +44,15 @@ from roboaccord_files.rules.findings import RuleFinding
 # Rules that find text where a number must be, or too few numbers.
 NUMBER_RULES = ("number-invalid", "number-count")
 
-# What was measured, or the crash or timeout that prevented it (`Crash`: reason, whether it is late,
-# and the lines printed until then), by engine and level.
-Checks = Mapping[tuple[str, str], Any | Crash]
+Check = ReadingCheck | ShippedCheck
+# A `Crash` has its reason, whether it is a timeout, and the lines that were printed until then.
+Answer = Check | Crash
+Answers = Mapping[tuple[str, str], Answer]  # by engine and level
+Versions = Mapping[str, str]  # of the engines that are asked, by name
 
 
-def examine_file(file: Source, versions: Mapping[str, str], options: ReadingOptions) -> RobotParity:
-    """Return how all engines read a file; called in another process."""
+def examine_file(file: Source, versions: Versions, options: ReadingOptions) -> RobotParity:
+    """Return how all engines of `versions` read a file; called in another process."""
     try:
         bench = _bench(file, options)
         robot = replace(
@@ -51,18 +62,18 @@ def examine_file(file: Source, versions: Mapping[str, str], options: ReadingOpti
             form=bench.file.form,
         )
     except AccordError as error:
-        return unread(file, str(error), versions, options)
-    measured = {
-        (engine, level.name): _measure(bench, engine, level, options)
+        return unread_robot(file, str(error), versions, options)
+    answers = {
+        (engine, level.name): _ask(bench, engine, level, options)
         for engine in versions
         for level in LEVELS
     }
-    return answered(robot, measured, versions, options)
+    return judge_answers(robot, answers, versions, options)
 
 
-def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
-    """Return the check of one level for a file in one engine; called in another process."""
-    return _measure(_bench(source, options), engine, level, options)
+def ask_one(file: Source, engine: str, level: FileLevel[Check], options: ReadingOptions) -> Answer:
+    """Return the answer of one engine to one level; called in another process."""
+    return _ask(_bench(file, options), engine, level, options)
 
 
 def _bench(source: Source, options: ReadingOptions) -> Bench:
@@ -75,79 +86,70 @@ def _bench(source: Source, options: ReadingOptions) -> Bench:
     return Bench(file, options.base, options.seed)
 
 
-def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
-    """Return the check of a level, or why there is none, with the engine's messages."""
+def _ask(bench: Bench, engine: str, level: FileLevel[Check], options: ReadingOptions) -> Answer:
+    """Return the answer of an engine to a level, with the engine's messages."""
     with recording_output() as lines:
         try:
-            check: Any = level.measure(FileCase(bench, engine, options.settings))
+            answer: Answer = level.measure(FileCase(bench, engine, options.settings))
         except AccordError as error:
-            check = Crash(str(error))
+            answer = Crash(str(error))
         except subprocess.TimeoutExpired as error:
-            check = Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
+            answer = Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
-            check = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
-    return replace(check, words=tuple(lines))
+            answer = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
+    return replace(answer, words=tuple(lines))
 
 
-def answered(
-    robot: RobotParity, measured: Checks, versions: Mapping[str, str], options: ReadingOptions
+def judge_answers(
+    robot: RobotParity, answers: Answers, versions: Versions, options: ReadingOptions
 ) -> RobotParity:
     """Return a robot with the checks, findings and figures of all levels and engines.
 
     Args:
         robot: properties of the robot, without engines.
-        measured: what each level has measured in each engine.
+        answers: of each engine to each level.
         versions: versions of the engines, by name.
         options: settings of the readers.
     """
     robot = replace(robot, versions=versions, settings=options.settings)
-    # Engines that were given a text converted from the file.
-    converted = {name for name in robot.engines if robot.form and reader(name).form != robot.form}
-    checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
-    judged = list[Finding]()
+    checks, rows = dict[str, Mapping[str, Check]](), dict[str, Mapping[str, Rows]]()
+    found = list[Finding]()
     for level in LEVELS:
-        by_engine = dict[str, Any]()
-        for engine in robot.engines:
-            check = measured[engine, level.name]
-            if isinstance(check, Crash):
-                check = _check_of_crash(level, check, bool(robot.unread), engine in converted)
+        by_engine = dict[str, Check]()
+        for engine in versions:
+            check = _check_of(answers[engine, level.name], level, robot, engine)
             by_engine[engine] = check
-            judged.append(replace(level.judge(check), level=level.name, engine=engine))
+            found.append(replace(level.judge(check), level=level.name, engine=engine))
         checks[level.name] = by_engine
         rows[level.name] = {engine: level.rows(check) for engine, check in by_engine.items()}
-    return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
+    return replace(robot, levels=Levels.of(found), checks=checks, rows=rows)
 
 
-def _check_of_crash(level: FileLevel[Any], crash: Crash, unread: bool, converted: bool) -> Any:
-    """Return the check that stands for a crash or no answer.
+def _check_of(answer: Answer, level: FileLevel[Check], robot: RobotParity, engine: str) -> Check:
+    """Return the check that an engine answers, or that stands for its crash or for no answer.
 
-    Args:
-        level: that was measured.
-        crash: why there is no measurement.
-        unread: whether the file could not be read, so that no engine was asked.
-        converted: whether the engine was given a text converted from the file: a crash on that
-            text is not the file's fault.
+    No engine was asked about a file that could not be read. A crash on a text that was converted
+    from the file for the engine is not the file's fault.
     """
-    code = ParityCode.NO_ANSWER if crash.late else ParityCode.CRASH
-    reason = crash.reason
-    if code is ParityCode.CRASH and converted:
+    if not isinstance(answer, Crash):
+        return answer
+    code, reason = ParityCode.CRASH, answer.reason
+    if robot.unread:
+        code = ParityCode.NOT_READ
+    elif answer.late:
+        code = ParityCode.NO_ANSWER
+    elif robot.form and reader(engine).form != robot.form:
         code, reason = ParityCode.CONVERTED, f"{OF_CONVERTED}: crash: {reason}"
-    failure = ParityCode.NOT_READ if unread else code
-    return replace(level.absent(failure, reason), words=crash.words)
+    return replace(level.absent(code, reason), words=answer.words)
 
 
-def unread(
-    source: Source,
-    reason: str,
-    versions: Mapping[str, str],
-    options: ReadingOptions,
-    *,
-    judged: bool = True,
+def unread_robot(
+    file: Source, reason: str, versions: Versions, options: ReadingOptions, *, judged: bool = True
 ) -> RobotParity:
     """Return the result for a file that cannot be read, with what the rules find in its text.
 
     Args:
-        source: the file.
+        file: that cannot be read.
         reason: why it cannot be read.
         versions: versions of the engines, by name.
         options: settings of the readers.
@@ -155,15 +157,15 @@ def unread(
             arguments.
     """
     found_by_rules = list[RuleFinding]()
-    if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
+    if judged and (isinstance(file, UrdfFile) or file.path.suffix != ".xacro"):
         with contextlib.suppress(AccordError):
-            found_by_rules = findings(read_source(source))
+            found_by_rules = findings(read_source(file))
         if not any(finding.severity == "error" for finding in found_by_rules):
-            found_by_rules.append(unreadable(source.path, reason))
+            found_by_rules.append(unreadable(file.path, reason))
     numbers = [finding.message for finding in found_by_rules if finding.rule in NUMBER_RULES]
     if numbers:  # the reader's own message would name no link
-        reason = f"broken description {source.path.name}: {numbers[0]}"
-    name = source.path.name.partition(".")[0]
-    robot = RobotParity(name, str(source.path), findings=tuple(found_by_rules), unread=reason)
-    measured = {(engine, level.name): Crash(reason) for engine in versions for level in LEVELS}
-    return answered(robot, measured, versions, options)
+        reason = f"broken description {file.path.name}: {numbers[0]}"
+    name = file.path.name.partition(".")[0]
+    robot = RobotParity(name, str(file.path), findings=tuple(found_by_rules), unread=reason)
+    answers = {(engine, level.name): Crash(reason) for engine in versions for level in LEVELS}
+    return judge_answers(robot, answers, versions, options)

@@ -302,6 +302,10 @@ class FileLevel(LevelOf[FileCase, C]):
     """A question to an engine about a file: how it is measured and judged."""
 
     @abstractmethod
+    def measure(self, case: FileCase) -> C:
+        """Return what the level measures in an engine."""
+
+    @abstractmethod
     def judge(self, check: C, tolerances: object = None) -> Finding:
         """Return the finding of a check; there are no tolerances for users to set."""
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from multiprocessing import current_process
 from pathlib import Path
-from typing import Any, TypeVar, TypeVarTuple
+from typing import TypeVar, TypeVarTuple
 
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.jit import is_disabled
 from roboaccord.run.pieces import cluster, on_workers
 
-from roboaccord_files.parity.answers import answered, examine_file, examine_one, unread
+from roboaccord_files.parity.answers import ask_one, examine_file, judge_answers, unread_robot
 from roboaccord_files.parity.bench import Bench, ReadingOptions
 from roboaccord_files.parity.files import Source
 from roboaccord_files.parity.levels import LEVELS
@@ -77,16 +77,16 @@ def _examine_each(file: Source, engines: Mapping[str, str], options: ReadingOpti
     # The properties of the file itself, without an engine.
     ((_, robot),) = run_isolated(examine_file, [(file, {}, options)], TIMEOUT)
     if isinstance(robot, Crash):
-        return unread(file, robot.reason, engines, options, judged=not robot.late)
+        return unread_robot(file, robot.reason, engines, options, judged=not robot.late)
     if robot.unread:
-        return unread(file, robot.unread, engines, options)
-    # The checks of all levels in all engines.
+        return unread_robot(file, robot.unread, engines, options)
+    # The answers of all engines to all levels.
     jobs = [(file, engine, level, options) for engine in engines for level in LEVELS]
-    checks = dict[tuple[str, str], Any]()
-    for i, check in run_isolated(examine_one, jobs, TIMEOUT):
+    answers = {}
+    for i, answer in run_isolated(ask_one, jobs, TIMEOUT):
         _, engine, level, _ = jobs[i]
-        checks[engine, level.name] = check
-    return answered(robot, checks, engines, options)
+        answers[engine, level.name] = answer
+    return judge_answers(robot, answers, engines, options)
 
 
 def run_isolated(

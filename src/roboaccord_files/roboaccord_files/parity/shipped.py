@@ -29,31 +29,38 @@ class ShippedLevel(FileLevel[ShippedCheck]):
     name = "shipped"
 
     def measure(self, case: FileCase) -> ShippedCheck:
-        """Return whether the engine loads the file, and where numbers of its shapes differ."""
-        file = case.bench.file
+        """Return whether the engine loads the file, and where numbers of its shapes differ.
+
+        A file in the engine's own format was loaded by the level `reading` already, as far as no
+        mesh is missing; it has no URDF shapes to count.
+        """
+        bench, file = case.bench, case.bench.file
+        if bench.is_own(case.engine):
+            if file.missing:
+                return ShippedCheck(ParityCode.REFUSED, f"{file.missing[0]} is not there")
+            return ShippedCheck()
         urdf = file.text if case.settings == "default" and unchanged_path(file) else file.resolved()
         # Numbers of collision shapes by kind, in the file and in the engine.
         shapes = ET.fromstring(urdf).iterfind("link/collision/geometry/*")
         in_file = Counter(shape.tag for shape in shapes)
-        loaded = in_file  # without shapes and meshes there is nothing to load
-        if case.bench.is_own(case.engine):  # it has loaded the file already, if no mesh is missing
-            if file.missing:
-                return ShippedCheck(ParityCode.REFUSED, f"{file.missing[0]} is not there")
-            in_file = loaded = Counter()
-        elif in_file or "<mesh" in urdf:
-            try:
-                loaded = case.bench.read(case.engine, case.settings, urdf).shapes
-            except AccordError as error:
-                if file.form:
-                    return ShippedCheck(ParityCode.CONVERTED, f"{OF_CONVERTED}: {error}")
-                return ShippedCheck(ParityCode.REFUSED, str(error))
+        if not in_file and "<mesh" not in urdf:  # nothing to load
+            return ShippedCheck()
+        try:
+            loaded = bench.read(case.engine, case.settings, urdf).shapes
+        except AccordError as error:
+            if file.form:  # the text that it refuses was converted from the user's file
+                return ShippedCheck(ParityCode.CONVERTED, f"{OF_CONVERTED}: {error}")
+            return ShippedCheck(ParityCode.REFUSED, str(error))
         counts = {kind: (in_file[kind], loaded[kind]) for kind in sorted({*in_file, *loaded})}
         differing = {kind: pair for kind, pair in counts.items() if pair[0] != pair[1]}
         return ShippedCheck(geometry=differing)
 
     def judge(self, check: ShippedCheck, tolerances: object = None) -> Finding:
-        """Return whether the engine loads the file; its collision shapes are not judged."""
-        return finding_of(None, check.failure, check.refusal)
+        """Return whether the engine loads the file; numbers of shapes are not judged.
+
+        No level of files has tolerances; the parameter is the base class's.
+        """
+        return finding_of(worst=None, failure=check.failure, refusal=check.refusal)
 
     def absent(self, failure: ParityCode, reason: str) -> ShippedCheck:
         """Return the check of an engine that gave no answer."""

@@ -1,9 +1,20 @@
 """Gazebo as a simulator of the core, by a server in this process (in_process.py).
 
-GazeboSimulator translates between states of the core and joint coordinates of Gazebo. A state that
-is set takes effect in the step that follows. A run from the scenario's start has a server of its
-own, so it does not depend on what was run before. `order`, the order of the integration scheme, is
-that of DART.
+GazeboSimulator translates between states of the core and joint coordinates of Gazebo. `order`, the
+order of the integration scheme, is that of DART, Gazebo's usual physics engine.
+
+How a run goes:
+
+    1. `_start` begins it at a state, in a new server if the present one has stepped, so that it
+       does not depend on what was run before.
+    2. `_place` stores that state in `_pending`, for Gazebo sets a state only together with a step.
+    3. The first `_advance` starts a server if there is none, with the robot at `_spawn_state`, and
+       sends it the pending state and the efforts. Those that follow send efforts alone.
+    4. `_read` returns the pending state, or the one after the last step, `_last_state`.
+
+Gazebo cannot set pose and twist of a free base; `unplaced` of the base class is then the reason.
+Such a run begins in a new server that puts the robot at its start. A planar base on spheres
+(`_is_level`) moves by the joints LEVEL instead (level.py), which are set as all others are.
 
 A run must be that of a launch, bit for bit (test_a_run_is_that_of_a_launch_bit_for_bit). Where
 Gazebo is not installed, tests replay recorded answers (test/gazebo_answers.py); after a change in
@@ -31,7 +42,9 @@ from roboaccord_ros.gazebo.world import World, refuse_start
 class GazeboSimulator(Simulator):
     """Simulator that steps a setup in Gazebo.
 
-    The base class calls `_start`, `_read`, `_advance`, `_note` and `_accelerate`.
+    The base class calls `_start`, `_read`, `_advance`, `_note` and `_accelerate`. It keeps time and
+    efforts in force (`_time`, `_effort`), and events and physics steps of a control period
+    (`_events`, `_steps`).
 
     Args:
         setup: robot and scenario.
@@ -56,21 +69,22 @@ class GazeboSimulator(Simulator):
         self.world, self._physics = World.write(setup, world), physics
         super().__init__(setup.joints, setup.effort_limits, self.world.physics_step)
         self.version = f"{version} {physics}".rstrip()
-        self._setup, self._is_level = setup, is_level(setup, contacts)
+        self._setup = setup
+        self._is_level = is_level(setup, contacts)  # whether the base moves by LEVEL
         self._urdf = expand_for_gazebo(setup, contacts, started=False)
         if not self._is_level and base_in_gazebo(setup.scenario) != "fixed":
             self.unplaced = "Gazebo cannot set the state of a free base"
-        self._joint_names = [*setup.joints, *(LEVEL if self._is_level else ())]
-        self._level_base = LevelBase(setup.initial)
-        self._gazebo_faults = GazeboFaults(setup)
-        self._odometry = setup.robot.gazebo.odometry(setup)
-        self._stops = StopWatch.of(setup.tree, setup.joints)
-        self._server: InProcess | None = None  # server of the run
-        # Second server, for `_accelerate`: its state may be set without disturbing the run.
-        self._spare: InProcess | None = None
-        self._pending: RobotState | None = None  # a state that the next step sets
-        self._state_after = setup.initial  # state after the last step
-        self._server_start = setup.initial  # state at which a new server puts the robot
+        self._joint_names = [*setup.joints, *(LEVEL if self._is_level else ())]  # in Gazebo
+        self._level_base = LevelBase(setup.initial)  # pose of the base by the joints LEVEL
+        self._gazebo_faults = GazeboFaults(setup)  # failed joints, imitated by efforts
+        self._odometry = setup.robot.gazebo.odometry(setup)  # of a base that cannot move; or None
+        self._stops = StopWatch.of(setup.tree, setup.joints)  # makes events of joints at stops
+        self._server: InProcess | None = None  # of the run
+        # Another server, for `_accelerate`, which sets states without disturbing the run.
+        self._acceleration_server: InProcess | None = None
+        self._pending: RobotState | None = None  # state that the next step sets
+        self._last_state = setup.initial  # after the last step
+        self._spawn_state = setup.initial  # in which a new server puts the robot
         self._largest_coordinate = 0.0  # of a joint in the last state [rad or m]
 
     def masses(self) -> Mapping[str, float]:
@@ -103,11 +117,11 @@ class GazeboSimulator(Simulator):
         """Begin a run at a state, in a new server if the present one has stepped."""
         self._gazebo_faults = GazeboFaults(self._setup)
         # `unplaced` is why a state cannot be set; then another start needs another server.
-        is_moved = self.unplaced and state is not self._server_start
+        is_moved = self.unplaced and state is not self._spawn_state
         if self._server is not None and (self._server.steps or is_moved):
             self.close()
         if self.unplaced:
-            self._server_start = state
+            self._spawn_state = state
         self._place(state)
 
     def _place(self, state: RobotState) -> None:
@@ -120,49 +134,44 @@ class GazeboSimulator(Simulator):
     def _run_server(self) -> InProcess:
         """Return the server of the run, and start it if there is none."""
         if self._server is None:
-            self._server = self._make_server(self._server_start)
+            self._server = self._make_server(self._spawn_state)
         return self._server
 
     def _make_server(self, start: RobotState) -> InProcess:
         """Return a new server with the robot in a start state."""
         robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
-        description = self._urdf, self._joint_names, switches
-        is_free = not self._is_level
-        return InProcess(self.world, robot, start, *description, self._physics, reads_base=is_free)
+        description = self._urdf, self._joint_names, switches, self._physics
+        return InProcess(self.world, robot, start, *description, reads_base=not self._is_level)
 
     def _read(self) -> RobotState:
         """Return the present state: the one that was set last, or that after the last step."""
         if self._pending is not None:
             return replace(self._pending, time=self._time, effort=self._effort)
-        return self._state_after
+        return self._last_state
 
     def _advance(self, command: Command, duration: float) -> None:
         """Take the physics steps of a control period under a command."""
         if command.twist is not None:
             raise AccordError("gz: a base cannot be moved by a twist: use the reference")
         faults, server, effort = self._gazebo_faults, self._run_server(), self._effort
-        start = None if self._pending is None else self._coordinates(self._pending)
+        pending = self._pending
+        start = None if pending is None else self._coordinates(pending)
         if faults.possible:
             before = self.state()
             self._events += faults.bring_into_force(before)
             self._effort = faults.drive_efforts(command)
             effort = faults.efforts_with_locks(before, self._effort)
-        switches = self._change_switches(server, command)
-        answer = server.step(effort, self._steps, start, command.wrench)
+        switches = self._change_switches(server, command) if self._setup.initial.switches else {}
+        if pending is not None and self.unplaced:  # a free base: all is set before the first step
+            server.prepare_start(self._coordinates(pending), pending.twist, switches)
+        after = self._state_of_answer(*server.step(effort, self._steps, start, command.wrench))
         self._pending = None
-        after = self._state_of_answer(*answer)
         after = replace(after, switches=switches) if switches else after
         after = self._odometry.follow(after) if self._odometry else after
-        self._state_after = faults.with_readings(after) if faults.possible else after
+        self._last_state = faults.with_readings(after) if faults.possible else after
 
     def _change_switches(self, server: InProcess, command: Command) -> Mapping[str, bool]:
-        """Let the server change switches before the next step; return their values from then on.
-
-        At the start of a free base all of its joints, switches and its twist are set.
-        """
-        starts_free = self._pending is not None and bool(self.unplaced)
-        if not (self._setup.initial.switches or starts_free):
-            return {}
+        """Let a running server change switches before its next step; return their new values."""
         before = self.state()
         commanded = {**before.switches, **command.switches}
         changes = {n: bool(on) for n, on in commanded.items() if before.switches[n] is not bool(on)}
@@ -170,12 +179,9 @@ class GazeboSimulator(Simulator):
         for name, on in sorted(changes.items(), key=lambda item: item[1]):
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")
             self._events.append(Event(before.time, kind, name))
-        if self._pending is None:
-            if changes:
-                server.pauses.add(server.pauses.set_switches(changes))
-        elif self.unplaced:
-            server.prepare_start(self._coordinates(self._pending), self._pending.twist, commanded)
-        return before.switches if not changes else commanded
+        if changes and self._pending is None:
+            server.pauses.add(server.pauses.set_switches(changes))
+        return commanded if changes else before.switches
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Report joints that have reached a stop."""
@@ -188,9 +194,9 @@ class GazeboSimulator(Simulator):
         may_touch = self._setup.force_law is not None or self._setup.contact is not None
         if may_touch or self.unplaced:
             return None
-        if self._spare is None:
-            self._spare = self._make_server(self._setup.initial)
-        _, qd, _, _ = self._spare.step(effort, 1, self._coordinates(state))
+        if self._acceleration_server is None:
+            self._acceleration_server = self._make_server(self._setup.initial)
+        _, qd, _, _ = self._acceleration_server.step(effort, 1, self._coordinates(state))
         rates = np.array(qd[: len(self.joints)])
         return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
 
@@ -205,7 +211,7 @@ class GazeboSimulator(Simulator):
             return np.concatenate([state.q, base]), np.concatenate([state.qd, rates])
         if self.unplaced:
             for name in ("position", "orientation", "twist"):
-                if not np.array_equal(getattr(state, name), getattr(self._server_start, name)):
+                if not np.array_equal(getattr(state, name), getattr(self._spawn_state, name)):
                     raise AccordError(f"gz: {self.unplaced}")
         return state.q, state.qd
 

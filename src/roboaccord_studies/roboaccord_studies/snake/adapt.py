@@ -5,8 +5,9 @@ friction and searches a gait for it (adaptive.py), and with the first gait kept 
 and cost of transport in the last seconds of both runs are compared. The ground is defined in the
 scenario and by the options.
 
-MEASURING_TIME may be changed, with the 4 s in docs/snake_optimise.md. The fields of `Adaptation`
-are keys of the JSON output, and stay.
+MEASURING_TIME stays, for the help of the command and docs/snake_optimise.md state it, and so does
+LINE_X, which is that of the scenario. The fields of `Adaptation` are keys of the JSON
+output, and stay.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ GAIT = ("amplitude", "frequency", "waves")  # keys of the controller, the parame
 # s: time at the end of a run over which figures on the second ground are taken: as long as a
 # measurement (gait.MEASURING_TIME).
 MEASURING_TIME = 4.0
+LINE_X = 3.0  # m: x of the line at which the second ground begins
 # Options of the command.
 MU_ALONG = typer.Option(help="Friction coefficient of the second ground, along the body.")
 MU_ACROSS = typer.Option(help="Friction coefficient of the second ground, across the body.")
@@ -78,15 +80,15 @@ def adapt_command(
 
       accord snake adapt --mu-along 0.3 --mu-across 0.5 --engine mujoco --json
     """
-    ground = f"friction.beyond={{x: 3.0, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
+    ground = f"friction.beyond={{x: {LINE_X!r}, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
     settings = [ground, f"duration={duration!r}", *(changes or [])]
     setup = load_setup("snake", "change_of_ground", settings)
     if setup.scenario.controller.get("name") != "adaptive":
         raise AccordError("adapt is about the controller adaptive; use accord run for another one")
     if not setup.scenario.friction.get("beyond"):
         raise AccordError("adapt needs a second ground: friction.beyond is empty")
-    first_gait = serpenoid_of(*(setup.scenario.controller[key] for key in GAIT))
-    fixed_setup = load_setup("snake", "change_of_ground", [*settings, first_gait])
+    kept_gait = serpenoid_of(*(setup.scenario.controller[key] for key in GAIT))
+    fixed_setup = load_setup("snake", "change_of_ground", [*settings, kept_gait])
     controller = make_controller(setup)
     assert isinstance(controller, AdaptiveController)
     with progress() as bar:
@@ -110,12 +112,13 @@ def adapt_command(
 
 def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:
     """Return the times at which head and tail first reach the second ground [s]; None if never."""
-    line = float(setup.scenario.friction["beyond"]["x"])
+    change_x = float(setup.scenario.friction["beyond"]["x"])
+    # Of the links' centres (k, N) [m], from the tail to the head.
     x = PlanarSnake(setup.parameters).link_centres(trajectory)[:, :, 0]
 
     def first_time(end_x: Array) -> float | None:
         """Return the first time at which an end of the body, with x (k,) [m], is beyond it [s]."""
-        ticks = np.flatnonzero(end_x > line)
+        ticks = np.flatnonzero(end_x > change_x)
         return float(trajectory.time[ticks[0]]) if len(ticks) else None
 
     return first_time(x[:, -1]), first_time(x[:, 0])

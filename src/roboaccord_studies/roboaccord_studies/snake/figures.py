@@ -155,7 +155,7 @@ def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
             axes.legend(loc="upper right" if axes is above else "center right")
             for when in findings.values():
                 axes.axvline(when, color=INK, ls="--", lw=0.8)
-        above.set(ylabel="speed, mean over 0.5 s [m/s]")
+        above.set(ylabel=f"speed, mean over {SMOOTHING_TIME:g} s [m/s]")
         below.set(ylabel="estimated friction", xlabel="time [s]")
         above.secondary_xaxis("top").set_xticks(list(findings.values()), list(findings))
     return path

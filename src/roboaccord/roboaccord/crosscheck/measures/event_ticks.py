@@ -1,11 +1,25 @@
 """Ticks with an event or a joint at its stop, which no twin simulates: do their errors vanish?
 
 From the recorded state, the engine simulates such a control period (tick) at smaller and smaller
-physics steps, and the reference at a still smaller one. A single tick from one state is not
-chaotic. A stop is met within a step, so errors fall with the step, if not with the order of the
-scheme; the limit that remains is not due to time stepping. Ticks that the reference itself does not
+physics steps h, and the reference, our own simulator, at a still smaller one. A single tick from
+one state is not chaotic. Its error e(h), the difference of both changes of state, is e_0 + a h
+to first order: a stop is met within a step, so errors fall with the step, if not with the order of
+the scheme. The limit e_0 is not due to time stepping. From the last two steps [Richardson 1911],
+
+    e_0 = 2 e(h) - e(2 h)
+
+and time stepping and round-off explain of it, with the factor SAFETY of all levels that compare
+steps (extrapolation.py),
+
+    bound = SAFETY (|e(2 h) - e(4 h)| + |e(h) - e(2 h)| + |error of the reference|) + round-off
+
+The excess of a tick is |e_0| / bound. LevelContext (level_context.py) judges the median excess
+(`EventTicks`), which a few unusual ticks do not change. Ticks that the reference itself does not
 resolve, in which joints bounce from stop to stop, are left out. All simulators must be able to
 start from the recorded state.
+
+States have 2 n + 12 columns, n joints, in six groups (columns.py). A norm is over the columns of a
+tick; to have one unit, columns of positions are divided by the control period (`scales`).
 
 COMPARED_TICKS and STEP_HALVINGS may be tuned: more ticks and finer steps cost time.
 MAX_REFERENCE_ERROR stays: a larger one admits ticks in which the reference is inaccurate.
@@ -40,7 +54,8 @@ MAX_REFERENCE_ERROR = 0.1
 # Numbers of halvings of the engine's physics step: three for two estimates, from a quarter on,
 # because an impact splits a step. The reference has one more.
 STEP_HALVINGS = (2, 3, 4)
-# By group of columns: positions of joints, position and orientation of the base; others are rates.
+# Whether each group of columns is a position: positions and rates of joints; position, orientation,
+# linear and angular velocity of the base.
 IS_POSITION = np.array([True, False, True, True, False, False])
 
 
@@ -74,23 +89,20 @@ def check_event_ticks(
     """
     steps = [setup.scenario.physics_step / 2**i for i in STEP_HALVINGS]
     sampled = ticks[evenly_spaced(len(ticks), COMPARED_TICKS)]
-    # Changes of state in the reference, and its own error by a run at twice the step.
-    exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
-    own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
+    # Motions of the reference, and its own error by a run at twice the step.
+    expected = _motions(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
+    own_errors = expected - _motions(make_simulator(setup, physics_step=steps[-1]), run, sampled)
+    # Weights of the columns in norms: a position over a period is a rate.
     period = setup.scenario.control_period
-    # Weights of the columns in norms: positions count as rates, over a period.
-    scales = to_columns(np.where(IS_POSITION, 1.0 / period, 1.0), exact.shape[1])
-    resolved = norm(own_errors * scales) <= MAX_REFERENCE_ERROR * norm(exact * scales)
-    if not resolved.any():
+    scales = to_columns(np.where(IS_POSITION, 1.0 / period, 1.0), expected.shape[1])
+    is_resolved = norm(own_errors * scales) <= MAX_REFERENCE_ERROR * norm(expected * scales)
+    if not is_resolved.any():
         return None
     # Errors of the engine at each step, in the ticks that the reference resolves.
-    chosen, own_errors = sampled[resolved], own_errors[resolved]
-    errors = [
-        _ends(make_simulator(setup, engine, physics_step=step), run, chosen) - exact[resolved]
-        for step in steps
-    ]
-    # Limit at a step of 0 by the last two steps (order 1), over what changes with the step, the
-    # reference's own error and round-off.
+    chosen, own_errors = sampled[is_resolved], own_errors[is_resolved]
+    motions = [_motions(make_simulator(setup, engine, physics_step=h), run, chosen) for h in steps]
+    errors = np.stack(motions) - expected[is_resolved]
+    # Excess of each tick (module docstring), the finest step being h.
     limits = 2.0 * errors[-1] - errors[-2]
     changes = sum(norm(change * scales) for change in np.diff(errors, axis=0))
     scale = round_off.of_coordinates(engine.rounding) * norm(scales * column_sizes(run)[None])
@@ -102,8 +114,8 @@ def check_event_ticks(
     return EventTicks(len(chosen), float(excess[middle]), quantity, where, time)
 
 
-def _ends(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
-    """Return the change of state over each tick (k, 2 n + 12)."""
+def _motions(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
+    """Return the motion in each tick: the change of its recorded first state (k, 2 n + 12)."""
     return state_difference(run.at(ticks), predict_ticks(simulator, run, ticks)[0])
 
 

@@ -1,10 +1,20 @@
 """Control periods (ticks) of an engine's run compared with its twin's.
 
-The twin simulates our equations of motion with the engine's integration scheme and physics step.
-Ticks with an event, a contact or a joint at its stop are excluded, since a twin has no law for
-them. `check_scheme` measures the largest error of a tick relative to round-off
-(twin_comparison.py); level `scheme` judges it. If round-off does not explain the error, causes/
-searches for its cause. The resolution states which errors of parameters would have been found.
+The twin simulates our equations of motion with the engine's integration scheme and physics step,
+from the recorded state at the start of each tick, so only round-off may separate the ends. Level
+`scheme` judges the `SchemeCheck` of `check_scheme`. In this file,
+
+    error       of a tick: the difference between the run and the twin at its end, 2 n + 12
+                coordinates for n joints, in six groups (columns.py)
+    floor       what round-off explains of an error, the same in all ticks (twin_comparison.py)
+    ratio       error over floor; above 1 the tick is outside, and causes/ searches for a cause
+    resolution  the errors of parameters, such as masses, that would have made a tick outside
+
+A twin has no law for contacts, events and joints at their stops. From the ticks without event or
+contact (`eventless`) the caller selects some (`selected`); those in which no joint of the twin
+meets its stop are compared (`compared`). Others are left out, or judged by event_ticks.py. Floor,
+resolution and cause are each computed from a sample of the compared ticks: some with the largest
+errors, some at even distances.
 
 FLOOR_TICKS, RESOLUTION_TICKS, EXPLAINED_TICKS and INTERMITTENT_SHARE may be tuned; more ticks cost
 time. With EXPLAINED_TICKS halved and doubled the three errors of causes/explain.py keep their
@@ -16,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, TypeGuard
+from typing import Annotated, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -33,23 +43,24 @@ from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.measures.event_ticks import EventTicks, check_event_ticks
 from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare_ticks
 from roboaccord.crosscheck.special_ticks import contact_ticks, eventful_ticks
-from roboaccord.crosscheck.ticks import Index, evenly_spaced
+from roboaccord.crosscheck.ticks import Index, evenly_spaced, worst_and_even
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 
-# Number of ticks at which round-off is measured, half the worst and half spread evenly: of 40, the
-# largest rounding is exceeded in one of 41 others.
+# Number of ticks at even distances at which round-off is measured, beside half as many with the
+# largest errors: the largest rounding of 40 ticks is exceeded in one of 41 others.
 FLOOR_TICKS = 40
-# Number of ticks at which parameters are changed for the resolution, half the worst, half even:
-# each costs two steps of a twin for each of some hundred parameters.
+# Number of ticks at which parameters are changed for the resolution, half of them with the largest
+# errors, half even: each costs two steps of a twin for each of some hundred parameters.
 RESOLUTION_TICKS = 8
-# Number of ticks in the regression that names an error, half the worst, half even; its time grows
-# with them. One tick has 2 n + 12 residuals, more than three causes have sizes.
+# Number of ticks in the regression that names an error, half with the largest ratios, half even;
+# its time grows with them. One tick has 2 n + 12 residuals, more than three causes have sizes.
 EXPLAINED_TICKS = 12
 # Share of the ticks below which an error is intermittent, and its ticks are counted.
 INTERMITTENT_SHARE = 0.5
+Select = Callable[[Index], Index]  # returns some of the ticks that it is given
 NO_EXPLANATION = Explanation()  # where nothing needs to be explained
 
 
@@ -107,11 +118,30 @@ def is_twin(check: object) -> TypeGuard[SchemeCheck]:
     return isinstance(check, SchemeCheck) and check.error <= check.floor and not check.touching
 
 
+class Compared(NamedTuple):
+    """Ticks that are compared with the twin's.
+
+    Args:
+        ticks: indices of k ticks.
+        errors: of these ticks, by coordinate (k, 2 n + 12).
+        left_out: number of ticks of the run with an event, a contact or a joint at its stop; joints
+            at stops are counted in the selected ticks, and scaled to all.
+        with_events: indices of those ticks, as far as they are known.
+        touching: number of ticks with a contact.
+    """
+
+    ticks: Index
+    errors: Array
+    left_out: int
+    with_events: Index
+    touching: int
+
+
 def check_scheme(
     setup: Setup,
     engine: EngineSpec,
     run: Trajectory,
-    picked: Callable[[Index], Index] = lambda ticks: ticks,
+    select: Select = lambda ticks: ticks,
     *,
     named: bool = True,
     resolved: bool = True,
@@ -122,7 +152,7 @@ def check_scheme(
         setup: robot and scenario.
         engine: to compare.
         run: of the engine.
-        picked: selects ticks to compare from those in which nothing happens; all by default.
+        select: returns the ticks to compare of those without event or contact; all by default.
         named: whether a difference is explained.
         resolved: whether the resolution is computed, which takes a third of the time.
     """
@@ -132,78 +162,83 @@ def check_scheme(
         comparison = TwinComparison.of(setup, engine)
     except AccordError as error:
         return NoTwin(str(error))
-    setup, engine = comparison.setup, comparison.engine
-    # Ticks in which something happens are not compared.
-    touched = contact_ticks(setup, engine, run)
-    if touched is None:
-        return NoTwin(f"{engine.name} does not report its contacts")
-    special = eventful_ticks(run, setup.scenario.control_period) | touched
-    free = np.flatnonzero(~special)
-    looked_at = picked(free)
-    chosen, errors = compare_ticks(comparison.twin, run, looked_at)
-    if not len(chosen):
-        return NoTwin("every tick has an event, a contact or a joint at its stop")
-    # Ticks left out: those with events, and of the others the share in which a joint stopped.
-    stopped = len(free) * (1.0 - len(chosen) / len(looked_at))
-    skipped = round((len(run) - 1 - len(free)) + stopped)
-    check = _judge_ticks(comparison, run, chosen, errors, named=named, resolved=resolved)
-    judged, touching = len(run) - 1 - skipped, int(touched.sum())
-    check = replace(check, judged=judged, left_out=skipped, touching=touching)
+    compared = _compare(comparison, run, select)
+    if isinstance(compared, NoTwin):
+        return compared
+    check = _check_errors(comparison, run, compared, named=named, resolved=resolved)
     # Where all else is the twin's, ticks with events are judged by themselves.
-    with_events = np.union1d(np.flatnonzero(special), np.setdiff1d(looked_at, chosen))
-    if len(with_events) and engine.simulator and is_twin(check):
-        return replace(check, others=check_event_ticks(setup, engine, run, with_events))
+    setup, engine = comparison.setup, comparison.engine
+    if len(compared.with_events) and engine.simulator and is_twin(check):
+        return replace(check, others=check_event_ticks(setup, engine, run, compared.with_events))
     return check
 
 
-def _judge_ticks(
-    comparison: TwinComparison,
-    run: Trajectory,
-    chosen: Index,
-    errors: Array,
-    *,
-    named: bool,
-    resolved: bool,
+def _compare(comparison: TwinComparison, run: Trajectory, select: Select) -> Compared | NoTwin:
+    """Return the selected ticks without event, contact and joint at its stop, with their errors."""
+    touching = contact_ticks(comparison.setup, comparison.engine, run)
+    if touching is None:
+        return NoTwin(f"{comparison.engine.name} does not report its contacts")
+    is_eventful = eventful_ticks(run, comparison.setup.scenario.control_period) | touching
+    eventless = np.flatnonzero(~is_eventful)
+    selected = select(eventless)
+    ticks, errors = compare_ticks(comparison.twin, run, selected)
+    if not len(ticks):
+        return NoTwin("every tick has an event, a contact or a joint at its stop")
+    at_stop = len(eventless) * (1.0 - len(ticks) / len(selected))
+    left_out = round((len(run) - 1 - len(eventless)) + at_stop)
+    with_events = np.union1d(np.flatnonzero(is_eventful), np.setdiff1d(selected, ticks))
+    return Compared(ticks, errors, left_out, with_events, int(touching.sum()))
+
+
+def _check_errors(
+    comparison: TwinComparison, run: Trajectory, compared: Compared, *, named: bool, resolved: bool
 ) -> SchemeCheck:
     """Return the largest error relative to its floor, with explanation and resolution.
 
     Args:
         comparison: of engine and twin.
         run: of the engine.
-        chosen: indices of the ticks that are compared (k,).
-        errors: of these ticks, by coordinate (k, 2 n + 12).
+        compared: ticks and their errors.
         named, resolved: as of `check_scheme`.
     """
-    # Round-off, measured in the ticks with the largest errors, each relative to the largest of its
-    # group of coordinates in any tick, and in others at even distances.
-    sizes = largest_by_group(np.abs(errors))
-    by_size = descending((sizes / sizes.max(axis=0).clip(min=np.finfo(float).tiny)).max(axis=1))
-    even = evenly_spaced(len(sizes), FLOOR_TICKS)
-    sampled = np.unique([*by_size[: FLOOR_TICKS // 2], *even])
-    floors = to_columns(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
-    ratios = np.abs(errors) / floors
+    ticks, errors, left_out, _, touching = compared
+    sizes, judged = np.abs(errors), len(run) - 1 - left_out
+    # Largest error of each tick, each relative to the largest of its group in any tick (k,).
+    by_group = largest_by_group(sizes)
+    relative = (by_group / by_group.max(axis=0).clip(min=np.finfo(float).tiny)).max(axis=1)
+    # Floor of each coordinate (2 n + 12,). The engine reads back states at the even ticks alone.
+    even = evenly_spaced(len(ticks), FLOOR_TICKS)
+    sampled = worst_and_even(relative, FLOOR_TICKS)
+    floors = to_columns(comparison.floor(run, ticks[sampled], ticks[even]), sizes.shape[1])
+    ratios = sizes / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)  # of the largest ratio
-    # Resolution: which changes of parameters would exceed the floors.
     twin, engine = comparison.twin, comparison.engine
-    problem = TwinProblem(comparison.setup, twin, run, chosen, 1.0 / floors, engine=engine)
-    resolution: Sequence[Resolved] = ()
-    if resolved:
-        spacing = 2 * FLOOR_TICKS // RESOLUTION_TICKS
-        probed = np.unique([*by_size[: RESOLUTION_TICKS // 2], *even[::spacing]])
-        effects = largest_effects(replace(problem, ticks=chosen[probed]))
-        resolution = resolution_of(effects, "scheme")
-    # The cause, if round-off does not explain the largest error.
+    problem = TwinProblem(comparison.setup, twin, run, ticks, 1.0 / floors, engine=engine)
+    resolution = _resolve(problem, relative) if resolved else ()
     is_outside = named and ratios[tick, column] > 1.0
-    explanation = explain_chosen(problem, ratios.max(axis=1)) if is_outside else NO_EXPLANATION
-    error, floor = float(np.abs(errors[tick, column])), float(floors[column])
+    explanation = _explain_outside(problem, ratios.max(axis=1)) if is_outside else NO_EXPLANATION
+    error, floor = float(sizes[tick, column]), float(floors[column])
     quantity, where = column_names(run.joints)[column]
-    time = float(run.time[chosen[tick]])
-    check = SchemeCheck(error, floor, quantity, where, time, judged=len(sizes), left_out=0)
-    check = replace(check, single=comparison.engine.precision == "float32")
-    return replace(check, explanation=explanation, resolution=resolution, looked_at=len(sizes))
+    time = float(run.time[ticks[tick]])
+    check = SchemeCheck(error, floor, quantity, where, time, judged, left_out, touching)
+    check = replace(check, single=engine.precision == "float32")
+    return replace(check, explanation=explanation, resolution=resolution, looked_at=len(ticks))
 
 
-def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
+def _resolve(problem: TwinProblem, sizes: Array) -> Sequence[Resolved]:
+    """Return the smallest errors of parameters that would exceed the floors.
+
+    Args:
+        problem: the comparison with the twin, of k ticks.
+        sizes: of the errors of each tick (k,).
+    """
+    worst = descending(sizes)[: RESOLUTION_TICKS // 2]
+    even = evenly_spaced(len(sizes), FLOOR_TICKS)[:: 2 * FLOOR_TICKS // RESOLUTION_TICKS]
+    selected = problem.ticks[np.unique([*worst, *even])]
+    return resolution_of(largest_effects(replace(problem, ticks=selected)), "scheme")
+
+
+def _explain_outside(problem: TwinProblem, ratios: Array) -> Explanation:
     """Explain the ticks that are outside, by the worst of them and others spread evenly.
 
     Args:
@@ -216,10 +251,10 @@ def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
     candidates = np.flatnonzero(is_outside & has_others)
     if not candidates.size:
         candidates = np.flatnonzero(is_outside)
-    worst = candidates[descending(ratios[candidates])][: EXPLAINED_TICKS // 2]
-    even = candidates[np.linspace(0, len(candidates) - 1, EXPLAINED_TICKS // 2).astype(int)]
-    selected = ticks[list(dict.fromkeys([*worst.tolist(), *even.tolist()]))]
-    explanation = explain_ticks(replace(problem, ticks=selected))
+    worst = candidates[descending(ratios[candidates])[: EXPLAINED_TICKS // 2]]
+    even = candidates[evenly_spaced(len(candidates), EXPLAINED_TICKS // 2)]
+    selected = list(dict.fromkeys([*worst.tolist(), *even.tolist()]))  # each once, the worst first
+    explanation = explain_ticks(replace(problem, ticks=ticks[selected]))
     count = int(np.count_nonzero(is_outside))
     counted = (count, len(ratios)) if count < INTERMITTENT_SHARE * len(ratios) else ()
     return replace(explanation, counted=counted)
@@ -236,5 +271,6 @@ def explain_drawn(setup: Setup, engine: EngineSpec) -> Explanation:
         states += [simulator.reset(begin), simulator.step(Command(effort), period)]
         last_effort = effort
     run = Trajectory.from_states(setup.joints, states)
+    # Even ticks are steps; between them the simulator was reset to the next random state.
     check = check_scheme(setup, engine, run, lambda ticks: ticks[ticks % 2 == 0], resolved=False)
     return check.explanation if isinstance(check, SchemeCheck) else NO_EXPLANATION
