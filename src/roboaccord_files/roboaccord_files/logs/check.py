@@ -35,7 +35,7 @@ from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.efforts import EXPECTED, Taken, best_reading, factors_of, readings, taken
 from roboaccord_files.logs.lengths import choose_windows
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.noise import drawn_like, rounded
+from roboaccord_files.logs.noise import drawn_like, is_rounded
 from roboaccord_files.logs.problem import MAX_NOISE, MISTAKEN_COLUMNS, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.scheme import LATE_Q, LATE_QD
@@ -96,7 +96,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     problem = best.problem
     effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
     if (effort_noise > EFFORT_NOISE_RATIO * windows.noise).any():
-        is_rounding = rounded(log, problem.efforts(factors_in(best.fit.sizes)))
+        is_rounding = is_rounded(log, problem.efforts(factors_in(best.fit.sizes)))
         windows = windows.rescaled(effort_noise, is_rounding)
         problem = LogProblem.of(windows, best.dry, problem.reading)
     # Causes, without those that the user expects.
@@ -184,7 +184,9 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     search = Search(problem)
     if problem.reading.gravity and problem.searches(search.plain):
         # Of both, the one whose best single cause has the lower score.
-        both = [(candidate, Search(candidate)) for candidate in (problem.by_file(), problem)]
+        both = [
+            (candidate, Search(candidate)) for candidate in (problem.compensated_by_file(), problem)
+        ]
         lowest = {found: min(map(score, found.single[:1]), default=np.inf) for _, found in both}
         problem, search = ranked(both, lambda pair: lowest[pair[1]])[0]
     answer = Answer(problem, *explain(search))
@@ -192,7 +194,9 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     alternatives = (cause for causes in named.instead for cause in causes)
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
-        freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
+        freed = replace(
+            answer.problem, windows=windows.with_unknown_friction(dry | also_dry), stored=Store()
+        )
         if named.causes or fitted(freed).unit < DRY_FRICTION_RATIO * answer.plain.unit:
             answer = Answer(freed, *explain(Search(freed)))
     return answer

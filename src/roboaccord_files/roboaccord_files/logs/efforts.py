@@ -56,7 +56,7 @@ class Reading:
         name: the reading in words, as it is printed.
         scaled: whether each joint has an unknown factor; else the factor is 1.
         gravity, friction: whether the controller adds the torque that they take: what the true
-            robot needs, unless `PredictedWindows.by_file` adds what the file's does.
+            robot needs, unless `PredictedWindows.compensated_by_file` adds what the file's does.
     """
 
     name: str

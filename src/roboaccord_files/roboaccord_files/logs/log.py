@@ -6,7 +6,7 @@ samples into stretches: parts without a gap in time. Whatever is assumed or left
 for the user.
 
 The constants may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, MAX_GAP
-    where a log is cut, UNEVEN_PERIOD what is noted.
+where a log is cut, UNEVEN_PERIOD what is noted.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ class Windows(Response):
         rests = maximum_filter1d(is_still, lasting + 2 * braking, 0)
         return np.asarray(rests | self.is_resting)
 
-    def freed(self, joints: Iterable[str]) -> Windows:
+    def with_unknown_friction(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of some joints unknown where they turn back or rest.
 
         The unknown effort in a window is a constant for each direction of motion and a slope in
