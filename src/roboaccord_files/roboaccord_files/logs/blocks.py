@@ -12,7 +12,6 @@ efforts: `StepEffects` has those of single steps, and `Blocks` those of L steps 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +64,7 @@ class Blocks(NamedTuple):
         times = np.minimum(2 * number[:, :1] + np.arange(2 * size + 1), 2 * k)
         h = np.where(number < k, lengths[:, steps], 0.0)[..., None, None]
         at_times = [inverse[:, 2 * steps + i] for i in range(3)]
-        return cls(steps, times, *_chained(StepEffects.of(h, change[:, steps], at_times)))
+        return cls(steps, times, *_chained(StepEffects.of(h, change[:, steps], *at_times)))
 
 
 class StepEffects(NamedTuple):
@@ -82,7 +81,7 @@ class StepEffects(NamedTuple):
     impulse: Array
 
     @classmethod
-    def of(cls, h: Array, change: Array, inverse: Sequence[Array]) -> StepEffects:
+    def of(cls, h: Array, change: Array, start: Array, middle: Array, end: Array) -> StepEffects:
         """Return the effects in steps by the implicit midpoint rule.
 
         A step of length h from x0 to x1 is x1 = x0 + h A (x0 + x1) / 2 + f, hence
@@ -101,18 +100,18 @@ class StepEffects(NamedTuple):
         Args:
             h: length of each step (w, B, L, 1, 1) [s].
             change: A in each step (w, B, L, 2 n, 2 n).
-            inverse: M^-1 at start, middle and end of each step (w, B, L, n, n each).
+            start, middle, end: M^-1 at these times of each step (w, B, L, n, n).
         """
-        at_start, at_middle, at_end = inverse
-        n = at_start.shape[-1]
+        n = start.shape[-1]
         half = 0.5 * h * change
         solve = np.linalg.inv(np.eye(2 * n) - half)
         state = solve @ (np.eye(2 * n) + half)
-        start = solve @ np.concatenate([h**2 / 12.0 * at_start, h / 6.0 * at_start], axis=-2)
-        middle = solve[..., n:] @ (h * 4.0 / 6.0 * at_middle)
-        end = solve @ np.concatenate([-(h**2) / 12.0 * at_end, h / 6.0 * at_end], axis=-2)
-        impulse = (state[..., n:] * h) @ at_start
-        return cls(state, np.stack([start, middle, end], axis=-2), impulse)
+        efforts = [
+            solve @ np.concatenate([h**2 / 12.0 * start, h / 6.0 * start], axis=-2),
+            solve[..., n:] @ (h * 4.0 / 6.0 * middle),
+            solve @ np.concatenate([-(h**2) / 12.0 * end, h / 6.0 * end], axis=-2),
+        ]
+        return cls(state, np.stack(efforts, axis=-2), (state[..., n:] * h) @ start)
 
 
 def _chained(effects: StepEffects) -> list[Array]:

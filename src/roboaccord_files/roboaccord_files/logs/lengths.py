@@ -47,24 +47,17 @@ def choose_windows(log: Log, body: LogBody) -> Windows:
         log: the samples.
         body: the robot as its file has it.
     """
-    smooth, longest = Smooth.of(log), _most_steps(log)
-    steps = sum(stretch.stop - stretch.start - 1 for stretch in log.segments)
-    most_quiet = min(steps // QUIET_WINDOWS, longest)
-    windows = _shortest_windows(log, body, smooth, QUIET_NOISE, most_quiet)
+    smooth = Smooth.of(log)
+    lengths = np.array([stretch.stop - stretch.start - 1 for stretch in log.segments])  # in steps
+    # The longest windows: MIN_WINDOWS of them, or a quarter as many of twice the length.
+    sizes = np.arange(MIN_STEPS, max(MIN_STEPS, lengths.sum() // MIN_WINDOWS) + 1)
+    enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= MIN_WINDOWS // 4
+    longest = int(sizes[enough].max(initial=MIN_STEPS))
+    longest_quiet = min(int(lengths.sum()) // QUIET_WINDOWS, longest)
+    windows = _shortest_windows(log, body, smooth, QUIET_NOISE, longest_quiet)
     if (windows.share <= QUIET_NOISE).all():
         return windows
     return _shortest_windows(log, body, smooth, MAX_NOISE, longest)
-
-
-def _most_steps(log: Log) -> int:
-    """Return the steps of the longest windows that may be chosen.
-
-    There are MIN_WINDOWS of them, or a quarter as many of twice the length.
-    """
-    lengths = np.array([stretch.stop - stretch.start - 1 for stretch in log.segments])
-    sizes = np.arange(MIN_STEPS, max(MIN_STEPS, lengths.sum() // MIN_WINDOWS) + 1)
-    enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= MIN_WINDOWS // 4
-    return int(sizes[enough].max(initial=MIN_STEPS))
 
 
 def _shortest_windows(
