@@ -136,13 +136,13 @@ class ActingEfforts:
             sizes, slope_by: as of `positions`.
         """
         errors = {h: size for h, size in sizes.items() if size and h.quantity in REWRITTEN_BY}
-        compute = partial(self._compute_by_joint, interpolation, delay, errors, slope_by)
+        compute = partial(self._computed_by_joint, interpolation, delay, errors, slope_by)
         return self.stored.computed((interpolation, delay, *errors.items(), slope_by), compute)
 
-    def _compute_by_joint(
+    def _computed_by_joint(
         self, interpolation: Interpolation, delay: int, errors: Sizes, slope_by: Hypothesis | None
     ) -> Array:
-        """Compute what `_by_joint` returns; `errors` are those of REWRITTEN_BY that are not 0.
+        """Return what `_by_joint` stores; `errors` are those of REWRITTEN_BY that are not 0.
 
         Most errors are of one joint. So only joints whose efforts they change are computed; for the
         others the positions by the recorded efforts are taken, or 0 as the derivative.

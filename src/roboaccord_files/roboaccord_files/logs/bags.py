@@ -7,7 +7,7 @@ All messages of the types in READERS (at the end) become rows, with columns such
   and a note says so; the user chooses another one by `--topic`;
 - poses of the base, from a topic in the same namespace;
 - efforts that a controller of ros2_control was sent, where the joint states have none
-  (`_command_topic`);
+  (`_command_columns`);
 - rows of other topics, if the user names them, as a topic of efforts in `--map`.
 """
 
@@ -17,7 +17,6 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from roboaccord.bag.folder import bag_files, doubts, scan_of, unpacked
 from roboaccord.bag.reader import check_whole
@@ -34,20 +33,7 @@ from roboaccord_files.logs.table import Table
 COMMANDS = re.compile(r"effort\w*/commands$")
 POSE = tuple(f"base/{name}" for name in "x y z qx qy qz qw".split())  # columns of a base's pose
 POSITION, EFFORT = "q/", "effort/"  # before the joint in the name of a column
-
-
-class Topics(NamedTuple):
-    """The topics of a bag that are read unasked.
-
-    Args:
-        joint_states: of the joint states.
-        commands: of the efforts that joints were sent; "" if these are not read.
-        effort_columns: the columns of these efforts, in their order.
-    """
-
-    joint_states: str
-    commands: str
-    effort_columns: Sequence[str]
+Commands = Mapping[str, Sequence[str]]  # columns of efforts, by the topic that sends them
 
 
 def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[str]) -> Table:
@@ -70,55 +56,49 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         main_topic, notes = _joint_state_topic(rows, all_topics, {*joints}, topic)
     except AccordError as error:
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
-    topics = _command_topic(rows, main_topic, asked)
-    kept, foreign_joints = list[Row](), set[str]()
+    commands = _command_columns(rows, main_topic, asked)
+    kept, further, foreign_joints = list[Row](), dict[str, None](), set[str]()
     for row in rows:
-        if values := _kept_values(row, topics, joints, asked):
+        # Columns of other topics that may hold efforts: of these, and plain numbers.
+        if row.topic not in (main_topic, *commands) and {*POSE} != {*row.values}:
+            names = [*_with_topic(row)]
+            further |= dict.fromkeys(n for n in names if row.stamp is None or f"/{EFFORT}" in n)
+        if values := _kept_values(row, main_topic, commands, joints, asked):
             kept.append(row._replace(values=values))
         elif row.topic == main_topic:
             foreign_joints.update(_joints_of(row))
     if foreign_joints:
         notes.append(f"joint states of others left out: {', '.join(sorted(foreign_joints))}")
-    if topics.commands:
-        notes.append(f"efforts are those of {topics.commands}, in the order of the joint states")
+    for topic in commands:
+        notes.append(f"efforts are those of {topic}, in the order of the joint states")
     notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
-    table = table_of(kept, notes, _further_columns(rows, topics))
-    return table._replace(commanded=bool(topics.commands))
+    return table_of(kept, notes, [*further])._replace(commanded=bool(commands))
 
 
 def _kept_values(
-    row: Row, topics: Topics, joints: Sequence[str], asked: Collection[str]
+    row: Row, main_topic: str, commands: Commands, joints: Sequence[str], asked: Collection[str]
 ) -> Mapping[str, float]:
     """Return the values of a row that are kept, by column; none if the row is left out.
 
     Args:
         row: any of the bag.
-        topics: that are read unasked.
+        main_topic: of the joint states.
+        commands: columns of the efforts that joints were sent, by topic.
         joints, asked: as of `read_bag`.
     """
-    if row.topic == topics.commands:
-        return dict(zip(topics.effort_columns, row.values.values()))
-    if row.topic == topics.joint_states:
-        if not {*joints} & {*_joints_of(row)}:
+    if row.topic in commands:
+        return dict(zip(commands[row.topic], row.values.values()))
+    if row.topic == main_topic:
+        if {*joints}.isdisjoint(_joints_of(row)):
             return {}  # of another robot on the same topic
-        if not topics.commands:
+        if not commands:
             return row.values
         return {name: x for name, x in row.values.items() if not name.startswith(EFFORT)}
     if {*POSE} == {*row.values}:
-        is_near = row.topic.rpartition("/")[0] == topics.joint_states.rpartition("/")[0]
+        is_near = row.topic.rpartition("/")[0] == main_topic.rpartition("/")[0]
         return row.values if is_near else {}
     values = _with_topic(row)
     return values if any(name in text for text in asked for name in values) else {}
-
-
-def _further_columns(rows: Iterable[Row], topics: Topics) -> list[str]:
-    """Return the columns of other topics that may hold efforts: of these, and plain numbers."""
-    further = dict[str, None]()
-    for row in rows:
-        if row.topic not in (topics.joint_states, topics.commands) and {*POSE} != {*row.values}:
-            columns = _with_topic(row)
-            further |= {name: None for name in columns if row.stamp is None or f"/{EFFORT}" in name}
-    return [*further]
 
 
 def _with_topic(row: Row) -> dict[str, float]:
@@ -173,11 +153,11 @@ def _joint_state_topic(
     return chosen, notes
 
 
-def _command_topic(rows: Iterable[Row], main_topic: str, asked: Collection[str]) -> Topics:
-    """Return the topics, with that of the efforts that joints were sent, and these joints.
+def _command_columns(rows: Iterable[Row], main_topic: str, asked: Collection[str]) -> Commands:
+    """Return the columns of the efforts that joints were sent, by their topic.
 
-    The order of the joints, which no message states, is that of the joint states. The topic is ""
-    if there is none with as many numbers, if efforts were measured, or if the user names columns of
+    The order of the joints, which no message states, is that of the joint states. There are none
+    without a topic of as many numbers, if efforts were measured, or if the user names columns of
     the topic.
 
     Args:
@@ -190,13 +170,12 @@ def _command_topic(rows: Iterable[Row], main_topic: str, asked: Collection[str])
         if row.topic == main_topic:
             efforts = [x for name, x in row.values.items() if name.startswith(EFFORT)]
             if any(x and not math.isnan(x) for x in efforts):
-                return Topics(main_topic, "", ())
+                return {}
             joints = _joints_of(row)
         elif COMMANDS.search(row.topic) and not any(row.topic in text for text in asked):
             sizes[row.topic] = len(row.values)
     fitting = [topic for topic, size in sizes.items() if size == len(joints)]
-    columns = [EFFORT + joint for joint in joints]
-    return Topics(main_topic, fitting[0] if fitting else "", columns)
+    return {topic: [EFFORT + joint for joint in joints] for topic in fitting[:1]}
 
 
 def _read_rows(scans: Iterable[McapScan]) -> Iterator[Row]:

@@ -7,7 +7,7 @@ x = (d, d') of n joints, d the change of the positions, and additional efforts e
 
 (response.py, which gives M^-1 and A, and uses the matrices). So what the state at the start of some
 steps and the efforts in these steps do is a matrix each, which is computed once and used for many
-efforts: `StepEffects` has those of single steps, and `Blocks` those of L steps in a row.
+efforts: `_step_effects` returns those of single steps, and `Blocks` those of L steps in a row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
 # Largest number of steps times joints of a block. Longer blocks are fewer calls of numpy, but their
-# matrices grow with the square. Chosen for time alone: with 28 and with 112 checks of three logs
+# matrices grow with the square. Chosen for time alone: with 28 and with 112 checks of two logs
 # take as long, within 5 %, but that of a floating base is 20 % faster with 112.
 MAX_BLOCK = 56
 
@@ -64,63 +64,58 @@ class Blocks(NamedTuple):
         times = np.minimum(2 * number[:, :1] + np.arange(2 * size + 1), 2 * k)
         h = np.where(number < k, lengths[:, steps], 0.0)[..., None, None]
         at_times = [inverse[:, 2 * steps + i] for i in range(3)]
-        return cls(steps, times, *_chained(StepEffects.of(h, change[:, steps], *at_times)))
+        return cls(steps, times, *_chained(*_step_effects(h, change[:, steps], *at_times)))
 
 
-class StepEffects(NamedTuple):
-    """What adds to the state at the end of each step, for L steps of B blocks (w, B, L, 2 n, ...).
+def _step_effects(
+    h: Array, change: Array, start: Array, middle: Array, end: Array
+) -> tuple[Array, Array, Array]:
+    """Return what adds to the state at the end of each step, by the implicit midpoint rule.
+
+    A step of length h from x0 to x1 is x1 = x0 + h A (x0 + x1) / 2 + f, hence
+
+        x1 = S ((I + h A / 2) x0 + f)    with S = (I - h A / 2)^-1.
+
+    f is what the accelerations M^-1 e add: a0, a1 and a2 at start, middle and end, with a
+    parabola through them. By Simpson's rule, exact for it, the rates change by the integral of
+    a dt, v = h (a0 + 4 a1 + a2) / 6, and the positions by that of (h - t) a dt, which is
+    p = h^2 (a0 + 2 a1) / 6. As h A / 2 moves the positions by h v / 2 already, f is
+
+        (p - h v / 2, v) = (h^2 (a0 - a2) / 12, h (a0 + 4 a1 + a2) / 6).
+
+    An impulse changes the rates by h a0 at the start of the step.
 
     Args:
-        state: effect of the state at the start of the step (..., 2 n).
-        efforts: effects of the efforts at start, middle and end of the step (..., 3, n).
-        impulse: effect of an effort that acts as an impulse at the start of the step (..., n).
+        h: length of each step (w, B, L, 1, 1) [s].
+        change: A in each step (w, B, L, 2 n, 2 n).
+        start, middle, end: M^-1 at these times of each step (w, B, L, n, n).
+
+    Returns:
+        The effects of the state at the start of the step (w, B, L, 2 n, 2 n), of the efforts at its
+        start, middle and end (w, B, L, 2 n, 3, n), and of impulses (w, B, L, 2 n, n).
     """
-
-    state: Array
-    efforts: Array
-    impulse: Array
-
-    @classmethod
-    def of(cls, h: Array, change: Array, start: Array, middle: Array, end: Array) -> StepEffects:
-        """Return the effects in steps by the implicit midpoint rule.
-
-        A step of length h from x0 to x1 is x1 = x0 + h A (x0 + x1) / 2 + f, hence
-
-            x1 = S ((I + h A / 2) x0 + f)    with S = (I - h A / 2)^-1.
-
-        f is what the accelerations M^-1 e add: a0, a1 and a2 at start, middle and end, with a
-        parabola through them. By Simpson's rule, exact for it, the rates change by the integral of
-        a dt, v = h (a0 + 4 a1 + a2) / 6, and the positions by that of (h - t) a dt, which is
-        p = h^2 (a0 + 2 a1) / 6. As h A / 2 moves the positions by h v / 2 already, f is
-
-            (p - h v / 2, v) = (h^2 (a0 - a2) / 12, h (a0 + 4 a1 + a2) / 6).
-
-        An impulse changes the rates by h a0 at the start of the step.
-
-        Args:
-            h: length of each step (w, B, L, 1, 1) [s].
-            change: A in each step (w, B, L, 2 n, 2 n).
-            start, middle, end: M^-1 at these times of each step (w, B, L, n, n).
-        """
-        n = start.shape[-1]
-        half = 0.5 * h * change
-        solve = np.linalg.inv(np.eye(2 * n) - half)
-        state = solve @ (np.eye(2 * n) + half)
-        efforts = [
-            solve @ np.concatenate([h**2 / 12.0 * start, h / 6.0 * start], axis=-2),
-            solve[..., n:] @ (h * 4.0 / 6.0 * middle),
-            solve @ np.concatenate([-(h**2) / 12.0 * end, h / 6.0 * end], axis=-2),
-        ]
-        return cls(state, np.stack(efforts, axis=-2), (state[..., n:] * h) @ start)
+    n = start.shape[-1]
+    half = 0.5 * h * change
+    solve = np.linalg.inv(np.eye(2 * n) - half)
+    state = solve @ (np.eye(2 * n) + half)
+    efforts = [
+        solve @ np.concatenate([h**2 / 12.0 * start, h / 6.0 * start], axis=-2),
+        solve[..., n:] @ (h * 4.0 / 6.0 * middle),
+        solve @ np.concatenate([-(h**2) / 12.0 * end, h / 6.0 * end], axis=-2),
+    ]
+    return state, np.stack(efforts, axis=-2), (state[..., n:] * h) @ start
 
 
-def _chained(effects: StepEffects) -> list[Array]:
+def _chained(by_state: Array, by_efforts: Array, by_impulse: Array) -> list[Array]:
     """Return the last four fields of `Blocks`: effects of each step, carried to the next ones.
 
     Columns stand for what acts, n for each of: initial positions and rates (2), smooth efforts at
     the times (2 L + 1), held efforts in the steps (L), and impulses at the steps' starts (L).
+
+    Args:
+        by_state, by_efforts, by_impulse: of the steps, as `_step_effects` returns them.
     """
-    w, count, size, _, n = effects.impulse.shape
+    w, count, size, _, n = by_impulse.shape
     columns = np.array([2, 2 * size + 1, size, size])
     states = np.zeros((w, count, 2 * n, columns.sum() * n))
     states[..., : 2 * n] = np.eye(2 * n)
@@ -129,11 +124,11 @@ def _chained(effects: StepEffects) -> list[Array]:
     _, smooth, held, impulses = np.split(states.reshape(w, count, 2 * n, -1, n), bounds, axis=-2)
     rows = np.empty((w, count, size + 1, n, states.shape[-1]))
     for i in range(size):
-        states[:] = effects.state[:, :, i] @ states
+        states[:] = by_state[:, :, i] @ states
         # The end of a step is also the start of the next, so effects add up there.
-        smooth[..., 2 * i : 2 * i + 3, :] += effects.efforts[:, :, i]
-        held[..., i, :] += effects.efforts[:, :, i].sum(axis=-2)
-        impulses[..., i, :] += effects.impulse[:, :, i]
+        smooth[..., 2 * i : 2 * i + 3, :] += by_efforts[:, :, i]
+        held[..., i, :] += by_efforts[:, :, i].sum(axis=-2)
+        impulses[..., i, :] += by_impulse[:, :, i]
         rows[:, :, i] = states[..., :n, :]
     rows[:, :, size] = states[..., n:, :]
     matrices = np.split(rows.reshape(w, count, -1, rows.shape[-1]), bounds * n, axis=-1)

@@ -99,7 +99,7 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     problem = best.problem
     effort_noise = effort_noise_share(problem, best.fit.sizes) * windows.effort_effect
     if (effort_noise > EFFORT_NOISE_RATIO * windows.noise).any():
-        is_rounding = is_rounded(log, problem.efforts(factors_in(best.fit.sizes)))
+        is_rounding = is_rounded(log, problem.efforts(best.fit.sizes))
         windows = windows.rescaled(effort_noise, is_rounding)
         problem = LogProblem.of(windows, best.dry, problem.reading)
     # Causes, without those that the user expects; joints that brakes hold in all windows first.
@@ -296,14 +296,10 @@ def effort_noise_share(problem: LogProblem, sizes: Sizes) -> Array:
     The noise is drawn at random with the size and kind of the recorded efforts'.
     """
     windows, rng = problem.windows, np.random.default_rng(0)
-    effort = problem.efforts(factors_in(sizes))
+    factors = {factor: size for factor, size in sizes.items() if factor.quantity == FACTOR}
+    effort = problem.efforts(factors)
     noise = drawn_like(windows.log, effort, rng)
     return problem.share(windows.by_held_efforts(0, noise[..., None])[problem.kept])
-
-
-def factors_in(sizes: Sizes) -> Sizes:
-    """Return the factors of efforts among fitted sizes."""
-    return {factor: size for factor, size in sizes.items() if factor.quantity == FACTOR}
 
 
 def scheme_of(fit: Fit) -> str:

@@ -216,21 +216,15 @@ class PredictedWindows(Problem, ABC):
     def _by_motion(self, hypothesis: Hypothesis, sizes: Sizes) -> Array:
         """Return the residuals due to the size 1 of a hypothesis of the motion (w, (k + 1) n).
 
-        They are linear in the size. A delay of friction depends on the damping among `sizes`.
+        They are linear in the size. A delay of friction depends on the damping among `sizes`. With
+        a backlash of 1 rad the motor, whose encoder is recorded, leads the joint by half of it in
+        the direction of its effort.
         """
-        if hypothesis.quantity == quantities.BACKLASH:
-            return self._by_backlash(hypothesis.where)
-        damping = {h: size for h, size in sizes.items() if h.quantity == "damping"}
-        return self.windows.late(hypothesis.axis, self.windows.body.varied(damping).damping)
-
-    def _by_backlash(self, joint: str) -> Array:
-        """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
-
-        The motor, whose encoder is recorded, leads the joint by half of it in the direction of its
-        effort.
-        """
+        if hypothesis.quantity != quantities.BACKLASH:
+            damping = {h: size for h, size in sizes.items() if h.quantity == "damping"}
+            return self.windows.late(hypothesis.axis, self.windows.body.varied(damping).damping)
         leads = np.zeros(self.log.q.shape)
-        column = self.log.joints.index(joint)
+        column = self.log.joints.index(hypothesis.where)
         effort = self.log.effort[:, column]
         crossing = max(CROSSING * float(effort.std()), MIN_CROSSING)
         leads[:, column] = 0.5 * np.tanh(effort / crossing)
