@@ -35,11 +35,11 @@ CURRENT_WORDS = {"current", "currents"}
 MILLI = 1e-3  # A in a mA; factors of the user are by A
 # Words of `--effort` with which efforts in A or counts are accepted.
 MOTOR_WORDS = ("current", "motor")
-# Longest time between the samples of a stretch [periods]; a longer one cuts the log. One lost sample
-# makes 2, and jitter up to 0.5.
+# Longest time between the samples of a stretch [periods]; a longer one cuts the log. One lost
+# sample makes 2, and jitter up to 0.5.
 MAX_GAP = 2.5
-# Deviation of a period from the median above which it is uneven, as a share of it. Below it a step's
-# effect, the square of its length, is 4 % off at most.
+# Deviation of a period from the median above which it is uneven, as a share of it. Below it the
+# effect of a step, the square of its length, is 4 % off at most.
 UNEVEN_PERIOD = 0.02
 FEWEST_SAMPLES = 100  # samples of all stretches together: 14 windows of the shortest length
 # Fewest samples of a stretch; shorter ones are left out. 30 are four windows, and four spans of the
