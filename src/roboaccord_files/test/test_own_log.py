@@ -25,7 +25,7 @@ from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.columns import assigned
 from roboaccord_files.logs.log import in_stretches, read_log
-from roboaccord_files.logs.noise import drawn_like, noise_of, rounded
+from roboaccord_files.logs.noise import drawn_like, is_rounded, noise_of
 from test_evidence import rates_of
 from test_round_off import PENDULUM, said_by_kernels, shaken
 
@@ -211,7 +211,7 @@ def test_rounding_of_a_slow_column_is_drawn_with_the_signs_that_it_keeps() -> No
     columns = np.column_stack([np.round(6.0 * np.sin(2.0 * time)), time])
     columns[:, 1] += 0.1 * np.random.default_rng(1).standard_normal(len(time))
     log = in_stretches(("a", "b"), time, columns, columns)
-    assert rounded(log, columns).tolist() == [True, False]
+    assert is_rounded(log, columns).tolist() == [True, False]
     draws = [drawn_like(log, columns, np.random.default_rng(i)) for i in range(20)]
     assert np.std(draws, axis=(0, 1)) == pytest.approx([1.0 / np.sqrt(12.0), 0.1], rel=0.05)
     alike = [[np.corrcoef(x[:-1], x[1:])[0, 1] for x in each.T] for each in draws]

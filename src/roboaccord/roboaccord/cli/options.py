@@ -12,7 +12,7 @@ that take several numbers are in many_numbers.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ParamSpec, TypeVar
 
@@ -188,18 +188,27 @@ def split_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def read_packages(texts: Sequence[str]) -> dict[str, Path]:
-    """Return the folders of `NAME=DIR` texts, by name of the package.
+    """Return the folders of `NAME=DIR` texts, by name of the package; raise as `pairs_of`."""
+    return {name: Path(path) for name, path in pairs_of(texts, "--package takes NAME=DIR").items()}
+
+
+def pairs_of(texts: Iterable[str], form: str) -> dict[str, str]:
+    """Return what stands after the first `=` of each text, by what stands before it.
+
+    Args:
+        texts: values of an option that may be repeated.
+        form: the option and what it takes, for the error: "--map takes A=B".
 
     Raises:
-        AccordError: for a text of another form.
+        AccordError: for a text without `=`, or with nothing before or after it.
     """
-    folders = {}
+    pairs = {}
     for text in texts:
-        name, equals, folder = text.partition("=")
-        if not (name and equals and folder):
-            raise AccordError(f"--package takes NAME=DIR, not {text!r}")
-        folders[name] = Path(folder)
-    return folders
+        name, _, value = text.partition("=")
+        if not (name and value):
+            raise AccordError(f"{form}, not {text!r}")
+        pairs[name] = value
+    return pairs
 
 
 def in_pieces() -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -1,9 +1,13 @@
 """Compute the efforts that act in a log, and what they do to the positions within its windows.
 
-The recorded efforts may have errors: factors such as that of a gear (SCALED_BY), or a filter, the
-lag of a motor or a limit, which change them over time (REWRITTEN_BY). They may also act late, and
-in another way than held from sample to sample (scheme.py). The sizes of these errors are given as
-hypotheses of roboaccord.crosscheck.causes.
+The recorded efforts may have errors, whose sizes are given as hypotheses (a hypothesis names a
+quantity that may be wrong, and where; roboaccord.crosscheck.causes):
+
+- a factor such as that of a gear (SCALED_BY), by which the efforts of a joint are multiplied;
+- a filter, the lag of a motor or a limit, which change them over time (REWRITTEN_BY);
+- a delay: they act late, by whole samples (DELAY) and a fraction of one (LATE_EFFORT);
+- the interpolation: efforts act between samples as if they were held from sample to sample, or
+  partly as if they changed smoothly (SMOOTH_EFFORT) or as impulses at the samples (IMPULSES).
 
 Positions are linear in the efforts, so those by a factor of 1 are computed once for each joint, and
 stored. predicted.py adds what else moves the robot.
@@ -13,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from roboaccord.contract.state import Array
@@ -26,17 +31,18 @@ from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.tried import DELAY
 from roboaccord_files.logs.windows import Windows
 
-Slopes = dict[Hypothesis, Array]
+Slopes = dict[Hypothesis, Array]  # derivatives by the size of each hypothesis
 SCALED_BY, REWRITTEN_BY = ("gear", FACTOR), (FILTER, MOTOR, LIMIT)
-# Quantities of errors that change the recorded efforts alone.
-OF_EFFORTS = (*SCALED_BY, *REWRITTEN_BY)
-# How efforts act: a method of Windows with a number of samples by which they are late.
-Way = Callable[[int, Array], Array]
+# A method of Windows that returns the positions (w, (k + 1) n, c) due to efforts (samples, n, c)
+# that act late by a number of samples: `by_held_efforts`, `by_smooth_efforts` or `by_impulses`.
+Interpolation = Callable[[int, Array], Array]
 
 
 @dataclass(frozen=True)
 class ActingEfforts:
     """The efforts of a log with n joints, and what they do in its w windows of k steps each.
+
+    In all methods `sizes` are those of the errors above, by hypothesis; others have no effect.
 
     Args:
         windows: of the log.
@@ -65,92 +71,122 @@ class ActingEfforts:
                 log = RECORDED[error.quantity](log, size, error.where)
         return np.asarray(log.effort)
 
-    def positions(self, sizes: Sizes, factors: Array, changed: Hypothesis | None = None) -> Array:
+    def positions(self, sizes: Sizes, factors: Array, slope_by: Hypothesis | None = None) -> Array:
         """Return the positions in windows due to the efforts (w, (k + 1) n, ...).
 
         Args:
-            sizes: of the errors of efforts, of a delay and of the scheme.
+            sizes: of the errors.
             factors: of the efforts of each joint (n, ...).
-            changed: an error of REWRITTEN_BY; if given, the derivatives by its size.
+            slope_by: an error of REWRITTEN_BY; if given, the derivatives by its size.
         """
-        windows, samples = self.windows, whole_delay(sizes)
+        windows, delay = self.windows, whole_delay(sizes)
         fraction = sizes.get(LATE_EFFORT, 0.0)
-        # Ways in which efforts act, with the samples by which they are late, and their share.
-        ways = [
-            (windows.by_held_efforts, samples, 1.0 - fraction),
-            (windows.by_held_efforts, samples + 1, fraction),
-            (windows.by_smooth_efforts, samples, sizes.get(SMOOTH_EFFORT, 0.0)),
-            (windows.by_impulses, samples, sizes.get(IMPULSES, 0.0)),
+        # Interpolations, with the samples by which efforts are late, and the share that acts so.
+        parts = [
+            (windows.by_held_efforts, delay, 1.0 - fraction),
+            (windows.by_held_efforts, delay + 1, fraction),
+            (windows.by_smooth_efforts, delay, sizes.get(SMOOTH_EFFORT, 0.0)),
+            (windows.by_impulses, delay, sizes.get(IMPULSES, 0.0)),
         ]
-        moved = [
-            self._by_joint(way, late, sizes, changed) @ (share * factors)
-            for way, late, share in ways
+        positions = [
+            self._by_joint(interpolation, samples, sizes, slope_by) @ (share * factors)
+            for interpolation, samples, share in parts
             if share
         ]
-        return np.asarray(sum(moved))
+        return np.asarray(sum(positions))
 
-    def residual_slope(self, one: Hypothesis, sizes: Sizes) -> Array:
+    def residual_slope(self, hypothesis: Hypothesis, sizes: Sizes) -> Array:
         """Return the derivative of the residuals by a size (w, (k + 1) n): less that of positions.
 
         Args:
-            one: LATE_EFFORT, SMOOTH_EFFORT, IMPULSES or an error of REWRITTEN_BY.
+            hypothesis: LATE_EFFORT, SMOOTH_EFFORT, IMPULSES or an error of REWRITTEN_BY.
             sizes: at which the derivative is taken.
         """
-        factors, samples, windows = self.factors(sizes), whole_delay(sizes), self.windows
-        if one == LATE_EFFORT:
-            earlier = self._by_joint(windows.by_held_efforts, samples, sizes)
-            later = self._by_joint(windows.by_held_efforts, samples + 1, sizes)
-            return np.asarray((earlier - later) @ factors)
-        if one in (SMOOTH_EFFORT, IMPULSES):
-            way = windows.by_smooth_efforts if one == SMOOTH_EFFORT else windows.by_impulses
-            return np.asarray(-self._by_joint(way, samples, sizes) @ factors)
-        return self.positions(sizes, -factors, one)
+        factors, delay, windows = self.factors(sizes), whole_delay(sizes), self.windows
+        if hypothesis == LATE_EFFORT:
+            before = self._by_joint(windows.by_held_efforts, delay, sizes, None)
+            after = self._by_joint(windows.by_held_efforts, delay + 1, sizes, None)
+            return np.asarray((before - after) @ factors)
+        if hypothesis in (SMOOTH_EFFORT, IMPULSES):
+            is_smooth = hypothesis == SMOOTH_EFFORT
+            interpolation = windows.by_smooth_efforts if is_smooth else windows.by_impulses
+            return np.asarray(-self._by_joint(interpolation, delay, sizes, None) @ factors)
+        return self.positions(sizes, -factors, hypothesis)
 
-    def factor_slopes(self, scales: Sequence[Hypothesis], sizes: Sizes) -> Slopes:
+    def factor_slopes(self, hypotheses: Sequence[Hypothesis], sizes: Sizes) -> Slopes:
         """Return the derivatives of the residuals by errors of SCALED_BY (w, (k + 1) n)."""
         factors = self.factors(sizes)
-        changes = []
-        for one in scales:
-            larger = {**sizes, one: sizes.get(one, 0.0) + one.probe}
-            changes.append((factors - self.factors(larger)) / one.probe)
-        slopes = self.positions(sizes, np.stack(changes, axis=-1))
-        return {one: slopes[..., i] for i, one in enumerate(scales)}
+        by_size = []
+        for hypothesis in hypotheses:
+            larger = self.factors(enlarged(sizes, hypothesis))
+            by_size.append((factors - larger) / hypothesis.probe)
+        slopes = self.positions(sizes, np.stack(by_size, axis=-1))
+        return {hypothesis: slopes[..., i] for i, hypothesis in enumerate(hypotheses)}
 
     def _by_joint(
-        self, way: Way, late: int, sizes: Sizes, changed: Hypothesis | None = None
+        self, interpolation: Interpolation, delay: int, sizes: Sizes, slope_by: Hypothesis | None
     ) -> Array:
-        """Return the positions in windows due to the efforts of each joint (w, (k + 1) n, n).
+        """Return the positions due to the efforts of each joint (w, (k + 1) n, n), from the store.
+
+        Of smooth efforts and impulses it is what they add to held efforts (`_held_about_stamps`).
 
         Args:
-            way: how they act; unless they are held over each step, what that adds to it.
-            late: whole samples by which the efforts act late.
-            sizes, changed: as of `positions`.
+            interpolation: how the efforts act between samples.
+            delay: whole samples by which they act late.
+            sizes, slope_by: as of `positions`.
         """
         errors = {h: size for h, size in sizes.items() if size and h.quantity in REWRITTEN_BY}
-        held = self.windows.by_held_efforts
+        compute = partial(self._computed_by_joint, interpolation, delay, errors, slope_by)
+        return self.stored.computed((interpolation, delay, *errors.items(), slope_by), compute)
 
-        def compute() -> Array:
-            """Compute the positions of those joints whose efforts are not those stored before."""
-            efforts, before = self.rewritten(errors), np.zeros_like(self.log.effort)
-            positions = np.zeros((*self.windows.smoothing_error.shape, len(self.log.joints)))
-            if changed:
-                larger = {**errors, changed: errors.get(changed, 0.0) + changed.probe}
-                efforts = (self.rewritten(larger) - efforts) / changed.probe
-            elif errors:  # most joints have the recorded efforts
-                before, positions = self.log.effort, self._by_joint(way, late, {}).copy()
-            differs = (efforts != before).any(axis=0)
-            if differs.any():
-                of_joints = efforts[..., None] * np.eye(len(differs))[:, differs]
-                positions[..., differs] = way(late, of_joints)
-                if way != held:
-                    first = self._by_joint(held, late, errors, changed)[..., differs]
-                    second = self._by_joint(held, late + 1, errors, changed)[..., differs]
-                    positions[..., differs] -= 0.5 * (first + second)
-            return positions
+    def _computed_by_joint(
+        self, interpolation: Interpolation, delay: int, errors: Sizes, slope_by: Hypothesis | None
+    ) -> Array:
+        """Return what `_by_joint` stores; `errors` are those of REWRITTEN_BY that are not 0.
 
-        return self.stored.computed((way, late, *errors.items(), changed), compute)
+        Most errors are of one joint. So only joints whose efforts they change are computed; for the
+        others the positions by the recorded efforts are taken, or 0 as the derivative.
+        """
+        efforts, unchanged = self.rewritten(errors), np.zeros_like(self.log.effort)
+        positions = np.zeros((*self.windows.smoothing_error.shape, len(self.log.joints)))
+        if slope_by:
+            larger = self.rewritten(enlarged(errors, slope_by))
+            efforts = (larger - efforts) / slope_by.probe
+        elif errors:
+            unchanged = self.log.effort
+            positions = self._by_joint(interpolation, delay, {}, None).copy()
+        differs = (efforts != unchanged).any(axis=0)
+        if differs.any():
+            of_joints = efforts[..., None] * np.eye(len(differs))[:, differs]
+            positions[..., differs] = interpolation(delay, of_joints)
+            if interpolation != self.windows.by_held_efforts:
+                held = self._held_about_stamps(delay, errors, slope_by)
+                positions[..., differs] -= held[..., differs]
+        return positions
+
+    def _held_about_stamps(self, delay: int, sizes: Sizes, slope_by: Hypothesis | None) -> Array:
+        """Return the positions by efforts of which half is held before and half after their stamps.
+
+        On average these act at their stamps, as smooth efforts and impulses do. So what is more
+        than this in the latter is another shape in time, but no other delay: SMOOTH_EFFORT and
+        IMPULSES leave the mean time at which efforts act to LATE_EFFORT. With LATE_EFFORT = 0.5,
+        half before and half after, and SMOOTH_EFFORT = 1 the efforts act smoothly and nothing else.
+        """
+        before = self._by_joint(self.windows.by_held_efforts, delay, sizes, slope_by)
+        after = self._by_joint(self.windows.by_held_efforts, delay + 1, sizes, slope_by)
+        return np.asarray(0.5 * (before + after))
+
+
+def enlarged(sizes: Sizes, hypothesis: Hypothesis) -> Sizes:
+    """Return sizes of which one is larger by its probe, the step of a difference quotient."""
+    return {**sizes, hypothesis: sizes.get(hypothesis, 0.0) + hypothesis.probe}
 
 
 def whole_delay(sizes: Sizes) -> int:
-    """Return the whole samples by which efforts act late; a delay of 1 is none (tried.py)."""
+    """Return the whole samples by which efforts act late.
+
+    0 is a held effort that acts from its stamp on, and -1 one that acts in the step before it.
+    DELAY is larger by 1 (tried.py), so that without it efforts act up to their stamp, or, by
+    LATE_EFFORT, later.
+    """
     return round(sizes.get(DELAY, 0.0)) - 1

@@ -5,10 +5,16 @@ The steps, in `measured`:
 1. Choose windows: short runs of samples, as short as the noise of the recorded positions allows
    (lengths.py). Within a window the file's equations predict the positions from the efforts; what
    the recorded positions differ by are the residuals (windows.py).
-2. Decide what the efforts mean: torque at the joint, motor current, ... (efforts.py).
+2. Decide what the efforts mean: torque at the joint, motor current, ... (efforts.py). Each of these
+   is a reading, and the one that fits best is chosen (`BestReading`).
 3. Explain the residuals: the regression of the cross-check (roboaccord.crosscheck.causes) names the
    causes whose sizes reduce them (`explained`).
 4. State what the causes leave, and whether that is more than noise (`with_residuals`).
+
+Windows under a reading are a problem of regression (problem.py), and a fit of it has the sizes of
+causes and the residuals that these leave. Residuals and noise are given as shares: rms values over
+the effect of the efforts on the positions within a window. What is found is gathered in a
+`LogCheck` (result.py), from step to step.
 
 DRY_FRICTION_RATIO and EFFORT_NOISE_RATIO may be tuned; they move verdicts. `make own-logs` measures
 what is then found (docs/own_log.md).
@@ -17,6 +23,7 @@ what is then found (docs/own_log.md).
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -32,10 +39,10 @@ from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
-from roboaccord_files.logs.efforts import EXPECTED, Taken, best_reading, factors_of, readings, taken
+from roboaccord_files.logs.efforts import EXPECTED, ChosenReading, best_reading, readings
 from roboaccord_files.logs.lengths import choose_windows
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.noise import drawn_like, rounded
+from roboaccord_files.logs.noise import drawn_like, is_rounded
 from roboaccord_files.logs.problem import MAX_NOISE, MISTAKEN_COLUMNS, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.scheme import LATE_Q, LATE_QD
@@ -70,48 +77,44 @@ def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
     """
     level, check = LogLevel(), measured(log, body, effort)
     finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
-    return Report(
-        robot="",
-        scenario="",
-        verdict=verdict_of([finding]),
-        levels=Levels.of([finding]),
-        checks={level.name: {ENGINE: check}},
-        rows={level.name: {ENGINE: level.rows(check)}},
-        engines=[ENGINE],
-    )
+    levels = Levels.of([finding])
+    checks = {level.name: {ENGINE: check}}
+    rows = {level.name: {ENGINE: level.rows(check)}}
+    # The first two are the names of robot and scenario, which a log does not have.
+    return Report("", "", verdict_of([finding]), levels, checks, rows, [ENGINE])
 
 
 def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     """Return the residuals of a log by the equations of a robot's file, and what explains them."""
     # Windows; with too much noise in the longest ones nothing can be judged.
     windows = choose_windows(log, body)
-    check = first_look(windows)
+    check = before_fits(windows)
     if check.noise > MAX_NOISE:
         return check
     # What the efforts mean. All 0 with large residuals: something drove the robot unrecorded.
     best = BestReading.of(windows, effort)
-    if not log.effort.any() and best.taken.share > MISTAKEN_COLUMNS:
-        return replace(check, share=best.taken.share, unmeasured=True)
+    if not log.effort.any() and best.chosen.share > MISTAKEN_COLUMNS:
+        return replace(check, share=best.chosen.share, unmeasured=True)
     # Noise of the efforts counts as noise of the positions that it causes [rad or m].
     problem = best.problem
-    effort_noise = effort_share(problem, best.fit.sizes) * windows.effort_effect
+    effort_noise = effort_noise_share(problem, best.fit.sizes) * windows.effort_effect
     if (effort_noise > EFFORT_NOISE_RATIO * windows.noise).any():
-        is_rounding = rounded(log, problem.efforts(factors_in(best.fit.sizes)))
+        is_rounding = is_rounded(log, problem.efforts(best.fit.sizes))
         windows = windows.rescaled(effort_noise, is_rounding)
         problem = LogProblem.of(windows, best.dry, problem.reading)
-    # Causes, without those that the user expects.
-    answer = explained(windows, problem, best.dry)
-    explanation, taken_for = without_stated(answer, best.taken, effort)
-    if held := tuple(cause for cause, where in answer.problem.brakes() if where.all()):
+    # Causes, without those that the user expects; joints that brakes hold in all windows first.
+    regression = explained(windows, problem, best.dry)
+    explanation, chosen = without_expected(regression, best.chosen, effort)
+    if held := tuple(cause for cause, where in regression.problem.brakes() if where.all()):
         causes = (*held, *explanation.causes)
         explanation = replace(explanation, code=Conclusion.TOGETHER, causes=causes)
     delay = delay_of(problem) if effort == "commanded" else np.nan
-    check = replace(check, taken=taken_for, explanation=explanation, delay=delay)
-    return with_residuals(check, answer)
+    check = replace(check, taken=chosen, explanation=explanation, delay=delay)
+    return with_residuals(check, regression)
 
 
-def first_look(windows: Windows) -> LogCheck:
-    """Return the check before anything is explained: noise, columns and identifiable parameters."""
+def before_fits(windows: Windows) -> LogCheck:
+    """Return the check before anything is fitted: noise, columns and identifiable parameters."""
     log, body = windows.log, windows.body
     worst = first_largest(windows.share)
     return LogCheck(
@@ -134,13 +137,13 @@ class BestReading(NamedTuple):
     Args:
         problem: the log as a problem of regression under that meaning.
         fit: its fit without causes.
-        taken: the meaning for the report, with the one that fits next best.
+        chosen: the meaning for the report, with the one that fits next best.
         dry: names of joints with dry friction in the file.
     """
 
     problem: LogProblem
     fit: Fit
-    taken: Taken
+    chosen: ChosenReading
     dry: frozenset[str]
 
     @classmethod
@@ -156,19 +159,26 @@ class BestReading(NamedTuple):
             for reading, fit in fits.items()
         }
         best = best_reading(fits, shares)
-        return cls(problems[best], fits[best], taken(best, fits, shares, effort), dry)
+        return cls(problems[best], fits[best], ChosenReading.of(best, fits, shares, effort), dry)
 
 
-class Answer(NamedTuple):
-    """A problem and its explanation, with the fits without any cause and with the named ones."""
+class Regression(NamedTuple):
+    """What the regression found in the windows of a log.
+
+    Args:
+        problem: that was explained.
+        explanation: the named causes.
+        fit_without: the fit without any cause.
+        fit_with: the fit with the named causes; `fit_without` if there are none.
+    """
 
     problem: LogProblem
     explanation: Explanation
-    plain: Fit
-    fit: Fit
+    fit_without: Fit
+    fit_with: Fit
 
 
-def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Answer:
+def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Regression:
     """Return the causes that explain the windows of a log.
 
     The regression is repeated in two cases. A controller that compensates gravity may do so by the
@@ -183,36 +193,40 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     """
     search = Search(problem)
     if problem.reading.gravity and problem.searches(search.plain):
-        # Of both, the one whose best single cause has the lower score.
-        both = [(candidate, Search(candidate)) for candidate in (problem.by_file(), problem)]
-        lowest = {found: min(map(score, found.single[:1]), default=np.inf) for _, found in both}
-        problem, search = ranked(both, lambda pair: lowest[pair[1]])[0]
-    answer = Answer(problem, *explain(search))
-    named = answer.explanation
-    alternatives = (cause for causes in named.instead for cause in causes)
-    causes = (*named.causes, *named.most, *alternatives)
-    if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
-        freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
-        if named.causes or fitted(freed).unit < DRY_FRICTION_RATIO * answer.plain.unit:
-            answer = Answer(freed, *explain(Search(freed)))
-    return answer
+        # Of both, the one whose best single cause has the lower score, infinite without one.
+        by_file = problem.compensated_by_file()
+        both = [(by_file, Search(by_file)), (problem, Search(problem))]
+        lowest = [min(map(score, found.single[:1]), default=np.inf) for _, found in both]
+        problem, search = both[ranked([0, 1], lowest.__getitem__)[0]]
+    first = Regression(problem, *explain(search))
+    # All causes that are named: together, as alternatives (`instead`), or as the most likely ones
+    # where none is sure (`most`).
+    named = first.explanation
+    causes = (*named.causes, *named.most, *chain(*named.instead))
+    also_dry = {cause.where for cause in causes if cause.quantity == DRY} - dry
+    if also_dry:
+        windows = windows.with_unknown_friction(dry | also_dry)
+        problem = replace(problem, windows=windows, stored=Store())
+        if named.causes or fitted(problem).unit < DRY_FRICTION_RATIO * first.fit_without.unit:
+            return Regression(problem, *explain(Search(problem)))
+    return first
 
 
-def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explanation, Taken]:
-    """Return the explanation without causes that the user's word `effort` implies, and the efforts.
+def without_expected(
+    regression: Regression, chosen: ChosenReading, effort: str
+) -> tuple[Explanation, ChosenReading]:
+    """Return the explanation without causes that the user's word `effort` implies, and the reading.
 
-    A delay, for example, is expected of commanded efforts: it becomes part of their description.
+    A delay, for example, is expected of commanded efforts: it becomes part of the reading. The
+    reading also gets what the fit with the causes has found of it.
     """
-    explanation, fit = answer.explanation, answer.fit
-    efforts = replace(efforts, factors=factors_of(fit))
-    if efforts.next_name:
-        efforts = replace(efforts, next_ratio=float(np.sqrt(efforts.next_cost / fit.cost)))
-    stated = EXPECTED.get(effort, ())
-    if implied := [cause for cause in explanation.causes if cause.quantity in stated]:
+    explanation, chosen = regression.explanation, chosen.with_fit(regression.fit_with)
+    expected = EXPECTED.get(effort, ())
+    if implied := [cause for cause in explanation.causes if cause.quantity in expected]:
         others = tuple(cause for cause in explanation.causes if cause not in implied)
         explanation = replace(explanation, causes=others, instead=()) if others else Explanation()
-        efforts = replace(efforts, implied=implied)
-    return explanation, efforts
+        chosen = replace(chosen, implied=implied)
+    return explanation, chosen
 
 
 def delay_of(problem: LogProblem) -> float:
@@ -226,20 +240,20 @@ def delay_of(problem: LogProblem) -> float:
     return problem.cause(min(fits, key=lambda fit: fit.cost), group[0]).size or 0.0
 
 
-def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
+def with_residuals(check: LogCheck, regression: Regression) -> LogCheck:
     """Return a check with the residuals that the named causes leave, and their part beyond noise.
 
     All are rms values (n,) as shares of the effect of the efforts.
     """
-    problem, _, plain, fit = answer
+    problem, fit = regression.problem, regression.fit_with
     windows, remaining = problem.windows, problem.share(fit.residuals)
-    noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
+    noise = np.hypot(windows.share, effort_noise_share(problem, fit.sizes))
     beyond = residuals_beyond(remaining, noise)
     worst = first_largest(beyond)
     return replace(
         check,
         span=span_of(problem, fit, worst),
-        share=float(problem.share(plain.residuals).max()),
+        share=float(problem.share(regression.fit_without.residuals).max()),
         left=float(remaining.max()),
         beyond=float(beyond.max()),
         worst=windows.log.joints[worst],
@@ -276,20 +290,16 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     return float(windows.log.time[samples[first, 0]]), float(windows.log.time[samples[last, -1]])
 
 
-def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
+def effort_noise_share(problem: LogProblem, sizes: Sizes) -> Array:
     """Return the effect of noise of the efforts as a share of the effect of the efforts (n,).
 
     The noise is drawn at random with the size and kind of the recorded efforts'.
     """
     windows, rng = problem.windows, np.random.default_rng(0)
-    effort = problem.efforts(factors_in(sizes))
+    factors = {factor: size for factor, size in sizes.items() if factor.quantity == FACTOR}
+    effort = problem.efforts(factors)
     noise = drawn_like(windows.log, effort, rng)
     return problem.share(windows.by_held_efforts(0, noise[..., None])[problem.kept])
-
-
-def factors_in(sizes: Sizes) -> Sizes:
-    """Return the factors of efforts among fitted sizes."""
-    return {factor: size for factor, size in sizes.items() if factor.quantity == FACTOR}
 
 
 def scheme_of(fit: Fit) -> str:

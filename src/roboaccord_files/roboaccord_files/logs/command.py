@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 from roboaccord.cli import options
 from roboaccord.cli.result import Result
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import AddedMode
 
 from roboaccord_files.logs.door import TAKES, crosscheck_log, is_log
@@ -81,13 +80,8 @@ def mapped(texts: list[str] | None) -> dict[str, str]:
     Raises:
         AccordError: for a text without key, `=` or column.
     """
-    by_key = {}
-    for text in (item for listed in texts or [] for item in listed.split(",")):
-        key, equals, column = text.strip().partition("=")
-        if not (equals and key and column):
-            raise AccordError(f"--map takes KEY=COLUMN, not {text!r}")
-        by_key[key] = column
-    return by_key
+    items = [item.strip() for listed in texts or [] for item in listed.split(",")]
+    return options.pairs_of(items, "--map takes KEY=COLUMN")
 
 
 LOG = AddedMode(is_log, TAKES, check_log_command)

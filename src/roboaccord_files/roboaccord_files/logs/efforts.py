@@ -56,7 +56,7 @@ class Reading:
         name: the reading in words, as it is printed.
         scaled: whether each joint has an unknown factor; else the factor is 1.
         gravity, friction: whether the controller adds the torque that they take: what the true
-            robot needs, unless `PredictedWindows.by_file` adds what the file's does.
+            robot needs, unless `PredictedWindows.compensated_by_file` adds what the file's does.
     """
 
     name: str
@@ -77,6 +77,8 @@ class Reading:
         return {Hypothesis(FACTOR, joint): FREE_FACTOR for joint in joints} if self.scaled else {}
 
 
+Fits = Mapping[Reading, Fit]
+Shares = Mapping[Reading, Array]
 TORQUE = Reading("torque at the joint")
 MOTOR_SIDE = Reading("motor current or torque at the motor", scaled=True)
 COMPENSATED = Reading("torque less gravity", gravity=True)
@@ -97,7 +99,7 @@ EXPECTED = {"commanded": ("delay", MOTOR, LIMIT), "filtered": ("delay", FILTER)}
 
 
 @dataclass(frozen=True)
-class Taken:
+class ChosenReading:
     """The reading that was chosen for the efforts of a log.
 
     Args:
@@ -121,6 +123,34 @@ class Taken:
     implied: Sequence[Cause] = ()
     next_ratio: float = np.nan
 
+    @classmethod
+    def of(cls, reading: Reading, fits: Fits, shares: Shares, stated: str) -> ChosenReading:
+        """Return the chosen reading with its residuals, and the one that fits next best.
+
+        Motor current is never the next: free factors fit at least as well as torque at the joint.
+
+        Args:
+            reading: the chosen one.
+            fits, shares: as of `best_reading`.
+            stated: word of `--effort`; "" if the user states nothing.
+        """
+        others = [candidate for candidate in fits if candidate not in (reading, MOTOR_SIDE)]
+        chosen = cls(reading.name, float(shares[reading].max()), stated=bool(stated))
+        if not others:
+            return chosen
+        following = min(others, key=lambda candidate: fits[candidate].cost)
+        return replace(chosen, next_name=following.name, next_cost=fits[following].cost)
+
+    def with_fit(self, fit: Fit) -> ChosenReading:
+        """Return the reading with what a fit with causes found: factors, and how far the next is.
+
+        Factors of the efforts are no causes.
+        """
+        factors = [h for h in fit.problem.nuisance if h.quantity == FACTOR and h in fit.deviations]
+        causes = [fit.problem.cause(fit, factor) for factor in factors]
+        ratio = float(np.sqrt(self.next_cost / fit.cost)) if self.next_name else np.nan
+        return replace(self, factors=causes, next_ratio=ratio)
+
     def document(self) -> dict[str, Json]:
         """Return what `--json` prints of the efforts."""
         factors = {cause.where: cause.size for cause in self.factors}
@@ -140,7 +170,7 @@ def readings(stated: str) -> tuple[Reading, ...]:
     return READINGS_BY_WORD[stated]
 
 
-def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -> Reading:
+def best_reading(fits: Fits, shares: Shares) -> Reading:
     """Return the reading of the efforts: torque at the joint unless another explains far more.
 
     Readings are compared by the middle one of the joints: an error of one joint, such as a spring,
@@ -170,24 +200,3 @@ def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -
     ]
     convincing = middle[best] < MAX_LEFT and (not factors or sum(far_from_one) > len(factors) / 2)
     return best if convincing else usual
-
-
-def taken(
-    reading: Reading, fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array], stated: str
-) -> Taken:
-    """Return the chosen reading with its residuals, and the one that fits next best.
-
-    Motor current is never the next: free factors fit at least as well as torque at the joint.
-    """
-    others = [candidate for candidate in fits if candidate not in (reading, MOTOR_SIDE)]
-    chosen = Taken(reading.name, float(shares[reading].max()), stated=bool(stated))
-    if not others:
-        return chosen
-    following = min(others, key=lambda candidate: fits[candidate].cost)
-    return replace(chosen, next_name=following.name, next_cost=fits[following].cost)
-
-
-def factors_of(fit: Fit) -> list[Cause]:
-    """Return the factors of the efforts that a fit found, which are no causes."""
-    factors = [fitted for fitted in fit.problem.nuisance if fitted.quantity == FACTOR]
-    return [fit.problem.cause(fit, factor) for factor in factors if factor in fit.deviations]

@@ -1,5 +1,10 @@
 """Choose how long the windows of a log are: as short as the noise of its positions allows.
 
+A window is a run of k steps between samples (windows.py). Efforts move a joint the farther the
+longer they act, while the noise of the positions stays. So the share of noise, `Windows.share`,
+which is noise over the effect of the efforts on the positions within a window, falls with the
+length. The shortest windows with a small enough share are chosen.
+
 MIN_STEPS, MIN_WINDOWS, QUIET_NOISE and NOISE_POWER may be tuned; they move verdicts. `make
 own-logs` measures what is then found (docs/own_log.md).
 """
@@ -20,42 +25,63 @@ MIN_STEPS = 6
 # Windows that the longest choice must leave: ten in each half, by which the other is checked, so
 # that the scatter in a half is known to a quarter (1 / sqrt(2 (10 - 1))).
 MIN_WINDOWS = 20
-# Share of the effect of the efforts: windows are so long that there is less noise, while
-# QUIET_WINDOWS remain, of which the scatter is known to a tenth. Noise makes inertia seem smaller
-# by about its square: by 0.01 % of all, 0.2 % of an error of 5 %.
-QUIET_NOISE, QUIET_WINDOWS = 0.01, 60
+# Share of noise below which windows are quiet. Noise makes inertia seem smaller by about its
+# square: 0.01 % of the inertia here, which is 0.2 % of an error of 5 %.
+QUIET_NOISE = 0.01
+# Windows that a quiet choice must leave, so that their scatter is known to a tenth.
+QUIET_WINDOWS = 60
 # The share of noise falls at least with this power of the windows' length: a constant effort moves
 # a joint by the square of the time. A little more than 2 gives short steps towards the length.
 NOISE_POWER = 2.2
+# Smallest and largest factor by which windows are made longer at once, as the power is a rough one.
+MIN_FACTOR, MAX_FACTOR = 1.2, 4.0
 
 
 def choose_windows(log: Log, body: LogBody) -> Windows:
-    """Return the shortest windows with little noise, or the longest ones.
+    """Return the shortest windows with little noise, or the longest ones that may be chosen.
 
-    Little is QUIET_NOISE while there are QUIET_WINDOWS, else MAX_NOISE.
+    Little noise is a share of QUIET_NOISE, with QUIET_WINDOWS windows or more. Where no such
+    windows are quiet, it is MAX_NOISE: with more the log is not judged.
 
-    Longer windows have relatively less noise, since an effort moves a joint ever farther. The
-    length is raised step by step, by what NOISE_POWER promises.
+    Args:
+        log: the samples.
+        body: the robot as its file has it.
     """
-    lengths = np.array([stretch.stop - stretch.start - 1 for stretch in log.segments])
+    smooth = Smooth.of(log)
+    lengths = np.array([stretch.stop - stretch.start - 1 for stretch in log.segments])  # in steps
     # The longest windows: MIN_WINDOWS of them, or a quarter as many of twice the length.
     sizes = np.arange(MIN_STEPS, max(MIN_STEPS, lengths.sum() // MIN_WINDOWS) + 1)
     enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= MIN_WINDOWS // 4
     longest = int(sizes[enough].max(initial=MIN_STEPS))
-    smooth = Smooth.of(log)
     longest_quiet = min(int(lengths.sum()) // QUIET_WINDOWS, longest)
-    for asked, most in ((QUIET_NOISE, longest_quiet), (MAX_NOISE, longest)):
-        size = MIN_STEPS
-        while True:
-            # The first look is at few of them, which is fast.
-            windows = Windows(log, body, size, smooth, FIRST_SAMPLES)
-            if (windows.share <= asked).all() or size >= most:
-                windows = windows if windows.is_complete else Windows(log, body, size, smooth)
-                if (windows.share <= asked).all():
-                    return windows
-                if size >= most:
-                    break
-            # Between 1.2 and 4 times as long, for the promise is a rough one.
-            factor = min(max(float(windows.share.max() / asked) ** (1.0 / NOISE_POWER), 1.2), 4.0)
-            size = min(int(factor * size) + 1, most)
-    return windows
+    windows = _shortest_windows(log, body, smooth, QUIET_NOISE, longest_quiet)
+    if (windows.share <= QUIET_NOISE).all():
+        return windows
+    return _shortest_windows(log, body, smooth, MAX_NOISE, longest)
+
+
+def _shortest_windows(
+    log: Log, body: LogBody, smooth: Smooth, max_share: float, max_steps: int
+) -> Windows:
+    """Return the shortest windows whose share of noise is small enough, or the longest ones.
+
+    The length is raised step by step, by what NOISE_POWER promises.
+
+    Args:
+        log, body: as of `choose_windows`.
+        smooth: motion through the log.
+        max_share: largest share of noise of a joint.
+        max_steps: largest number of steps of a window.
+    """
+    steps = MIN_STEPS
+    while True:
+        # The first look is at few of them, which is fast; one that would end the search is checked.
+        windows = Windows(log, body, steps, smooth, FIRST_SAMPLES)
+        is_longest = steps >= max_steps
+        if not windows.is_complete and (is_longest or (windows.share <= max_share).all()):
+            windows = Windows(log, body, steps, smooth)
+        if is_longest or (windows.share <= max_share).all():
+            return windows
+        factor = float(windows.share.max() / max_share) ** (1.0 / NOISE_POWER)
+        factor = min(max(factor, MIN_FACTOR), MAX_FACTOR)
+        steps = min(int(factor * steps) + 1, max_steps)

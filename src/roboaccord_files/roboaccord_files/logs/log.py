@@ -6,7 +6,7 @@ samples into stretches: parts without a gap in time. Whatever is assumed or left
 for the user.
 
 The constants may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, MAX_GAP
-    where a log is cut, UNEVEN_PERIOD what is noted.
+where a log is cut, UNEVEN_PERIOD what is noted.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ CURRENT_WORDS = {"current", "currents"}
 MILLI = 1e-3  # A in a mA; factors of the user are by A
 # Words of `--effort` with which efforts in A or counts are accepted.
 MOTOR_WORDS = ("current", "motor")
-# Periods; a longer time between samples cuts the log. One lost sample makes 2, and jitter up to
-# 0.5.
+# Longest time between the samples of a stretch [periods]; a longer one cuts the log. One lost
+# sample makes 2, and jitter up to 0.5.
 MAX_GAP = 2.5
-# Of the period; a period that differs by more is counted as uneven. Below it a step's effect, the
-# square of its length, is 4 % off at most.
+# Deviation of a period from the median above which it is uneven, as a share of it. Below it the
+# effect of a step, the square of its length, is 4 % off at most.
 UNEVEN_PERIOD = 0.02
 FEWEST_SAMPLES = 100  # samples of all stretches together: 14 windows of the shortest length
-# Samples; shorter stretches are left out: 30 are four windows, and four spans of the differences of
-# noise.py.
+# Fewest samples of a stretch; shorter ones are left out. 30 are four windows, and four spans of the
+# differences of noise.py.
 SHORTEST_STRETCH = 30
 UNLIMITED: Mapping[str, float] = {}
 

@@ -97,10 +97,6 @@ class Response:
         held = np.where(self._is_held, HELD_INERTIA, 0.0).repeat(2 * self.size + 1, axis=0)
         return self._nodes.interpolated(np.stack(columns, axis=-1)) + held[:, None, :] * unit
 
-    def _moved_by_smooth(self, efforts: Array) -> Array:
-        """Return the positions (w, (k + 1) n, c) due to efforts at all times (w, 2 k + 1, n, c)."""
-        return self._moved_by(self._blocks.by_smooth, efforts[:, self._blocks.times])
-
     def _moved_by(self, matrices: Array, efforts: Array) -> Array:
         """Return the positions due to efforts in blocks (w, B, times or steps, n, c), in `scale`.
 

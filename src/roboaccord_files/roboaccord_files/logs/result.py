@@ -20,7 +20,7 @@ from roboaccord.crosscheck.report import Report
 from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
-from roboaccord_files.logs.efforts import Taken
+from roboaccord_files.logs.efforts import ChosenReading
 from roboaccord_files.logs.problem import FAILING, MAX_NOISE
 
 
@@ -68,7 +68,7 @@ class LogCheck:
     judged: int = 0
     windows: int = 0
     explanation: Explanation = field(default_factory=Explanation)
-    taken: Taken | None = None
+    taken: ChosenReading | None = None
     span: tuple[float, float] = (0.0, 0.0)
     unmeasured: bool = False
     motion: Identified | None = None

@@ -18,14 +18,14 @@ from roboaccord.engines.deviations import EVERY
 from roboaccord.report.cause_words import with_interval
 
 from roboaccord_files.excitation.identified import Identified
-from roboaccord_files.logs.efforts import Taken
+from roboaccord_files.logs.efforts import ChosenReading
 
 # Parameters that a motion does not show: so many are named, the others counted, so that it fits a
 # line.
 MAX_NAMED = 3
 
 
-def effort_line(taken: Taken) -> str:
+def effort_line(taken: ChosenReading) -> str:
     """Return the meaning that was chosen for the efforts, and how much worse the next one fits."""
     text = f"{'stated' if taken.stated else 'taken for'}: {taken.name}"
     if taken.implied:

@@ -195,7 +195,7 @@ class Windows(Response):
         rests = maximum_filter1d(is_still, lasting + 2 * braking, 0)
         return np.asarray(rests | self.is_resting)
 
-    def freed(self, joints: Iterable[str]) -> Windows:
+    def with_unknown_friction(self, joints: Iterable[str]) -> Windows:
         """Return the windows with the efforts of some joints unknown where they turn back or rest.
 
         The unknown effort in a window is a constant for each direction of motion and a slope in
@@ -252,7 +252,8 @@ class Windows(Response):
 
     def moved_by(self, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to smooth efforts (w (2 k + 1), n, c)."""
-        return self._moved_by_smooth(efforts.reshape(len(self.samples), -1, *efforts.shape[1:]))
+        at_times = efforts.reshape(len(self.samples), -1, *efforts.shape[1:])
+        return self._moved_by(self._blocks.by_smooth, at_times[:, self._blocks.times])
 
     def applied(self, shift: int, efforts: Array) -> Array:
         """Return the efforts that act in each step (w, k, n, c).
@@ -323,7 +324,7 @@ class Windows(Response):
         at_times = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
         at_times[:, 0], at_times[:, 2::2] = start[:, 0], end
         at_times[:, 1::2] = (9.0 * (start + end) - before - after) / 16.0
-        return self._moved_by_smooth(at_times)
+        return self.moved_by(at_times.reshape(-1, *end.shape[2:]))
 
     def by_impulses(self, shift: int, efforts: Array) -> Array:
         """Return the positions due to efforts that are impulses at the samples.

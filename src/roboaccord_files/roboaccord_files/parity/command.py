@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from roboaccord.cli import Result, complete_robot
+from roboaccord.cli import Result, complete_robot, options
 from roboaccord.cli.console import command_line, counted, note
 from roboaccord.cli.options import Seed, in_pieces, listed, read_packages, split_arguments
 from roboaccord.contract import Ratio, check_target
@@ -133,7 +133,7 @@ def parity_command(
         other_packages = read_packages(other_package) if other_package else packages
         first = door.description_of(what, packages, arguments, note)
         second = door.description_of(other, other_packages, other_arguments, note)
-        partners = parse_name_pairs(names or [])
+        partners = options.pairs_of(names or [], "--map takes A=B")
         pair = door.compare_pair(first, second, partners, tolerance, seed, command_line())
         return _pair_result(pair, second, page, sarif_path)
     root_base = one_of("--base", base, BASES) if base else None
@@ -244,21 +244,6 @@ def split_words(words: list[str]) -> tuple[dict[str, str], str, dict[str, str]]:
         raise AccordError(f"one or two files or robots, and NAME:=VALUE of each; not {third[0]!r}")
     _, arguments = split_arguments(words[:position])
     return arguments, second, other_arguments
-
-
-def parse_name_pairs(texts: list[str]) -> dict[str, str]:
-    """Return names of robot B by names of robot A, from texts `A=B`.
-
-    Raises:
-        AccordError: for a text of another form.
-    """
-    partners = dict[str, str]()
-    for text in texts:
-        name, _, partner = text.partition("=")
-        if not (name and partner):
-            raise AccordError(f"--map takes A=B, not {text!r}")
-        partners[name] = partner
-    return partners
 
 
 def one_of(option: str, value: str, values: Sequence[T]) -> T:
