@@ -6,6 +6,7 @@ in an articulation without stops: after a step of h, PhysX's rates are v + h a.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -76,10 +77,10 @@ class SapienMechanism(Mechanism):
 
     def _free_step(self, accelerations: Array) -> float:
         """Return the largest step [s] in which all joints turn by FREE_ANGLE at most."""
-        rate = np.abs(self._state.qd).max(initial=0.0)
-        acceleration = np.abs(accelerations).max(initial=1e-9)
-        root = np.sqrt(rate**2 + 4.0 * acceleration * FREE_ANGLE)
-        return min(FREE_STEP, float(root - rate) / (2.0 * acceleration))
+        rate = float(np.abs(self._state.qd).max(initial=0.0))
+        acceleration = float(np.abs(accelerations).max(initial=1e-9))
+        root = math.sqrt(rate**2 + 4.0 * acceleration * FREE_ANGLE)
+        return min(FREE_STEP, (root - rate) / (2.0 * acceleration))
 
     def _after_step(
         self, step: float, rotation: Array, effort: Array, wrench: Array | None
