@@ -31,7 +31,9 @@ from roboaccord_view.stage import HOST, PORT, Stage
 if TYPE_CHECKING:
     from viser import GuiTextHandle
 
-PATH_PERIOD = 0.5  # s of wall time; between drawings of the path so far
+# s of wall time; between drawings of the path so far. By choice: all its points are sent anew each
+# time, and twice a second it is still seen to grow.
+PATH_PERIOD = 0.5
 # Points of the path; beyond that, every second one is dropped: twice player.PATH_POINTS, so that
 # dropping leaves as many as a recording has.
 MAX_PATH_POINTS = 4000

@@ -32,7 +32,7 @@ from roboaccord_studies.monkeybot.flood import Cell, flood, nearest_cell
 from roboaccord_studies.monkeybot.level import Level, shipped_level
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
-RADIUS_CUT = 2.0  # spectral radius at which the colour scale ends
+RADIUS_CUT = 2.0  # spectral radius at which the colour scale ends: twice that of the border, by eye
 # Styles of the border of stability and of marked gaits, in the pictures of `design` as well.
 BORDER = {"color": PAGE, "label": "border of stability"}
 # A circle of 7 points for the best gait, in the pictures of `design` as well.
