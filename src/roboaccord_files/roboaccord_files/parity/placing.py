@@ -33,7 +33,7 @@ from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")  # a link or a body
 # Number of poses that are tried for a body at most, which bounds the time for bodies with many
-# joints.
+# joints. By choice: a pose is sought no further once one leaves a single difference (PLAIN_POSES).
 MAX_POSES = 2000
 # Number of the first poses, which are those of the file (poses.plain_poses). Beyond them a pose is
 # taken as soon as it leaves a single difference.
