@@ -28,7 +28,8 @@ MIN_RAISED_MOMENT = 2.0 * MIN_MUJOCO_MOMENT
 # Relative to the largest moment: rounding of the numbers in a file. Files have fewer than nine
 # digits.
 FILE_ROUNDING = 1e-9
-# Relative to the largest moment: round-off of eigenvalues, 5000 eps.
+# Relative to the largest moment: round-off of eigenvalues, 5000 eps. Their errors are some eps, and
+# digits of a file differ by a thousand times as much (FILE_ROUNDING).
 EIGENVALUE_ROUND_OFF = 1e-12
 
 

@@ -33,7 +33,9 @@ from roboaccord_studies.snake.ideal import Gait, IdealModel
 
 LOG = logging.getLogger(__name__)
 
-WINDOW = 0.5  # s: time over which friction is estimated
+# s: time over which friction is estimated. In `change_of_ground` 0.25, 0.5 and 1 measure the new
+# ground, (0.5, 1), at 3.4, 4.0 and 4.9 s.
+WINDOW = 0.5
 # s: intervals over which changes of momentum are taken: ten in a WINDOW.
 INTERVAL = 0.05
 # s: time between two Gauss-Newton steps of the estimate: WINDOW / 25, so an estimate follows at

@@ -38,7 +38,9 @@ from roboaccord_studies.packbot.recorded import Motion
 # Hz; highest frequency of the sines: with 1 there are 111 intervals, with 4 there are 115, of which
 # 98 % hold.
 BAND = 2.0
-KNOT_SPACING = 0.1  # s; time between the knots of the splines: they follow 5 Hz, more than BAND
+# s; time between the knots of the splines: they follow 5 Hz, more than BAND; 0.05 and 0.2 identify
+# as many (measured)
+KNOT_SPACING = 0.1
 # Of the splines, whose second derivatives, the accelerations, are cubic then; 3 and 7 identify as
 # many (measured).
 DEGREE = 5
