@@ -44,7 +44,8 @@ FIT_PERIOD = 0.02
 # Number of standard errors by which an estimate must exceed the threshold: by chance in 3 of 1000.
 SIGMAS = 3.0
 # Relative change in a window, below which the estimate has settled: friction itself varies by more,
-# and a gait changes little with it.
+# and a gait changes little with it. In `change_of_ground` 0.02 and 0.1 measure the same ground, at
+# 4.0 and 3.8 s.
 SETTLED_CHANGE = 0.05
 # Integration steps of the search in a control tick: a tenth of a period (ideal.MIN_STEPS).
 CHUNK_STEPS = 16

@@ -50,7 +50,7 @@ ANGLES = 25
 # Numbers of random poses and targets for the camera, 24 for each target.
 CAMERA_POSES, TARGETS = 600, 25
 # Number of poses per target, those that look most directly at it, that are evaluated; others see
-# less.
+# less. By choice: a third of the 24 that are drawn for each, to save time.
 POSES_PER_TARGET = 8
 # rad; opening angle of the camera's cone of view, an estimate: wide-angle lenses have 50 to 90.
 VIEW_ANGLE = np.radians(60.0)
