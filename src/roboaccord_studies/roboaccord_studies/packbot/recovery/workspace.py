@@ -47,10 +47,11 @@ FALLING_EVERY = 4
 # Number of angles at which a joint freezes, evenly between its limits: 15 degrees apart at most. By
 # choice: each costs POSES poses, and a curve over the angle shows no more.
 ANGLES = 25
-# Numbers of random poses and targets for the camera, 24 for each target.
+# Numbers of random poses and targets for the camera, 24 for each target: by choice, for each
+# pose must be brought to rest.
 CAMERA_POSES, TARGETS = 600, 25
 # Number of poses per target, those that look most directly at it, that are evaluated; others see
-# less. By choice: a third of the 24 that are drawn for each, to save time.
+# less. By choice: each is a computation of what is in view.
 POSES_PER_TARGET = 8
 # rad; opening angle of the camera's cone of view, an estimate: wide-angle lenses have 50 to 90.
 VIEW_ANGLE = np.radians(60.0)
