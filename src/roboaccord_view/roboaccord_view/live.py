@@ -31,11 +31,14 @@ from roboaccord_view.stage import HOST, PORT, Stage
 if TYPE_CHECKING:
     from viser import GuiTextHandle
 
-PATH_PERIOD = 0.5  # s of wall time; between drawings of the path so far
+# s of wall time; between drawings of the path so far. By choice: all its points are sent anew each
+# time, and twice a second it is still seen to grow.
+PATH_PERIOD = 0.5
 # Points of the path; beyond that, every second one is dropped: twice player.PATH_POINTS, so that
 # dropping leaves as many as a recording has.
 MAX_PATH_POINTS = 4000
-# N and s; largest force and duration of a push: robots of some kg and m survive them as numbers.
+# N and s; largest force and duration of a push: robots of some kg and m survive them as numbers. By
+# choice: the weight of 100 kg, and longer than any push by hand.
 MAX_FORCE, MAX_PUSH_TIME = 1e3, 10.0
 # s; how far each button lets a paused run go on, at least one control period.
 STEPS = {"▶": 0.0, "▶▶": 1.0 / PICTURE_RATE}

@@ -40,7 +40,9 @@ POSES_IN_VIEW = 100
 # How far each button moves: a float is a time [s], an int a number of samples.
 BUTTON_STEPS = {"◀◀": -1.0 / PICTURE_RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / PICTURE_RATE}
 NO_EVENT = "-"  # entry of the list that is no event
-JUMP_TIME = 1.0  # s; after a longer step, or a step back, the view jumps instead of gliding
+# s; after a longer step, or a step back, the view jumps instead of gliding: longer than the 0.67 s
+# from one picture to the next at MAX_SPEED, so that playback glides.
+JUMP_TIME = 1.0
 # s; smaller differences of times are round-off: times up to 1000 s have 1e-13, and control periods
 # 1e-4 and more.
 ROUND_OFF = 1e-9

@@ -20,7 +20,7 @@ FOV = math.radians(32.0)
 # rad; direction to the camera over level ground. By eye: three sides of a robot are seen.
 AZIMUTH = math.radians(-62.0)
 ELEVATION = math.radians(30.0)
-# rad; azimuth and elevation over terrain, where the camera looks down steeply into hollows.
+# rad; azimuth and elevation over terrain, where the camera looks down steeply into hollows: by eye.
 STEEP_VIEW = (math.radians(-76.0), math.radians(64.0))
 # rad; azimuths that are tried in turn until nothing hides the robot. Six around the circle, 56 or
 # 68 degrees apart so that none looks along an axis.

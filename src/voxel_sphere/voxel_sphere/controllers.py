@@ -23,7 +23,9 @@ from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 
 NO_EFFORT = np.zeros(0)  # the ball has no joints
-END_OF_ROW = 1e-9  # s; a time this close before the end of a row counts as its end (round-off)
+# s; a time this close before the end of a row counts as its end: above round-off, 1e-14 s of times
+# up to 100 s, and far below a control period
+END_OF_ROW = 1e-9
 # Types of arguments: a speed, an angular velocity, and rows of a duration and three rates.
 Speed = si.MetresPerSecond
 Rate = si.RadiansPerSecond

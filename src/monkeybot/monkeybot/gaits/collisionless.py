@@ -28,7 +28,9 @@ from monkeybot.model.parameters import MonkeyBotParameters
 # rad: distances from the guess that are tried. The robot's two gaits are 28 degrees apart
 # (measured): one of them is within 15 of any guess between, and any step up to 5 would do.
 TRIED_DISTANCES = np.deg2rad(np.arange(0.0, 15.0, 0.25))
-MAX_CHANGE = 1.0  # rad: if th2 changes by more between two tried angles, it has jumped by a turn
+# rad: if th2 changes by more between two tried angles, it has jumped by a turn, 6.3 rad: any well
+# below that and above the change from one angle to the next would do.
+MAX_CHANGE = 1.0
 REST_TOLERANCE = 1e-14  # of the integrator, so that the angle is found to round-off
 
 HALF_WAY = Quantity("rad/s", name="rates half-way", form=".8f")

@@ -34,7 +34,8 @@ LINK_A, LINK_B = report.BLUE, report.GREEN
 # which a label does not fit, and r1, 0.55 m, on which it does.
 MIN_LABELLED_LENGTH = 0.15
 STAGE_SPACING = 1.15  # m: distance between the stages, by eye: nearly two links of 0.61 m
-PATH_POINTS = 40  # points of the free hand's path in a stage; the chords are a few centimetres long
+# Points of the free hand's path in a stage, by eye: the chords are a few centimetres long.
+PATH_POINTS = 40
 STAGE_CAPTIONS = (
     "1  start: both\nhang straight",
     "2  swing up:\nA holds",

@@ -29,7 +29,9 @@ HEAD = """\
 # Number of sides of a prism, a multiple of 4 so that some sides face along the axes. The sides of a
 # casing lie up to 1 - cos(15 deg), 2 mm, inside its cylinder; radii are known to 2.5 mm.
 SIDES = 12
-PARALLEL = 1e-6  # rad; triangles whose normals differ by less form one flat face, despite rounding
+# rad; triangles whose normals differ by less form one flat face: above the rounding of numbers near
+# 1, 1e-16, and far below the 30 degrees between sides of a prism (SIDES).
+PARALLEL = 1e-6
 # m^2; shorter cross products are those of parallel edges, without a direction: of edges 1 cm long
 # at less than 1e-5 rad
 LEAST_SINE = 1e-9

@@ -28,7 +28,9 @@ from packbot.model.parameters import JOINTS
 # s; shortest time in which the speed rises, and falls: accelerations are then at most 3 / s times
 # the speed limits, 1.5 rad/s^2 of the shoulder; SLOWING_FACTOR prolongs it for want of effort
 RAMP = 0.5
-RESERVE = 0.9  # fraction of the effort limits that a motion may use; feedback has the rest
+# Fraction of the effort limits that a motion may use; feedback has the rest. By choice: the rest is
+# ten times the dry friction that may be unknown, 1 % of the limits (docs/packbot_failures.md).
+RESERVE = 0.9
 # Number of times on a line at which efforts are computed: six in a ramp of RAMP for a line of 5 s.
 SAMPLES = 60
 # Factor on the times of a line that needs too much effort: it then takes at most 10 % longer than

@@ -24,6 +24,7 @@ from roboaccord.scenario import Setup
 
 STREAMS = (1, 2)  # file descriptors of stdout and stderr
 # Number of joints up to which the screen shows all; of more, the one that is nearest to a limit.
+# The Packbot's 7 fit a screen of 24 lines beside the other rows; the snake's 21 would not.
 LARGEST_JOINT_COUNT = 8
 
 

@@ -28,7 +28,9 @@ from roboaccord.contract.files import is_file, read_text, written
 from roboaccord.run.output import fresh, make_folder, write_text
 
 MARKER = ".roboaccord.json"  # name of the marker file
-NAMED_FILES = 3  # files of a folder that a message names at most
+# Files of a folder that a message names at most. By choice: they show what the folder holds, and
+# further ones are counted.
+NAMED_FILES = 3
 
 
 @dataclass(frozen=True)

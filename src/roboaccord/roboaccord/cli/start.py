@@ -32,8 +32,12 @@ SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: the terminal sent it, to the chi
 # arrive, and a delay that users hardly notice.
 ORPHAN_GRACE = 0.5
 AWAITED = (*WORDS, GOES_ON, signal.SIGCHLD)  # signals for which the parent waits
-LONGEST_WAIT = 3600.0  # s: longest wait for a signal, as `sigtimedwait` takes no infinite one
-ORPHAN_CHECK_PERIOD = 0.02  # s between checks whether processes that were left behind have ended
+# s: longest wait for a signal, as `sigtimedwait` takes no infinite one; any would do, for it waits
+# again after that, and once an hour is no load.
+LONGEST_WAIT = 3600.0
+# s between checks whether processes that were left behind have ended. By choice: no delay for a
+# person, and at most 25 checks within ORPHAN_GRACE.
+ORPHAN_CHECK_PERIOD = 0.02
 
 
 def main() -> NoReturn:

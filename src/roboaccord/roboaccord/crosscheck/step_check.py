@@ -45,7 +45,8 @@ TWIN_INTERVAL = 20
 # Longest delay of a command if the simulation does not wait [control periods]: 0.2 s at 1 kHz, the
 # delay that run/pace.py makes up for (LONGEST_DELAY).
 MAX_UNPACED_DELAY = 200
-# Sum of squared errors, over the smallest one, up to which a delay explains as much.
+# Sum of squared errors, over the smallest one, up to which a delay explains as much. Chance hardly
+# reaches it in ESTIMATION_PERIODS, for which see below.
 EQUAL_DELAY_RATIO = 2.0
 # Longest delay of a command in Gazebo [control periods]: as MOST_LATE of causes/samples.py.
 MAX_GAZEBO_DELAY = 3

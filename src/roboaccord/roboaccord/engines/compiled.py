@@ -62,7 +62,7 @@ CONTACT_POINTS, FRICTION_MU, OTHER_GROUND, GYRATION, LAW_NUMBERS = range(36, 41)
 VISCOUS, DRY, STIFFNESS, SLACK = range(41, 45)
 # Addresses of the arrays of an engine that calls the kernel back from C.
 POSITIONS, VELOCITIES, FORCES = range(45, 48)
-ENTRIES = 48  # length of the table
+ENTRIES = 48  # length of the table: one more than the last index, that of FORCES
 
 
 class CompiledForces:

@@ -26,7 +26,7 @@ from roboaccord.numerics.isolation import COLOUR_SEQUENCE
 TOOLS = ("gz", "ign")  # commands, newest first
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
 PRINT_TIMEOUT = 600.0  # s of wall time for a conversion; only a tool that hangs reaches it
-LONGEST_REASON = 200  # characters of the tool's error in a message
+LONGEST_REASON = 200  # characters of the tool's error in a message: three lines of a terminal
 
 
 def sdformat_tool() -> str:

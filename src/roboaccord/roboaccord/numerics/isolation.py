@@ -36,7 +36,8 @@ from roboaccord.numerics.machine import GARBAGE_THRESHOLD, cores, end_with, safe
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
-# [bytes] Largest part of a job's output that is read, some 25 pages.
+# [bytes] Largest part of a job's output that is read, some 25 pages. By choice: more than a person
+# reads, and little memory if a job floods its output.
 LARGEST_OUTPUT = 50_000
 LONGEST_LINE = 500  # characters of a line that are read: six lines of a terminal
 COLOUR_SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")  # escape sequence that sets a colour in a terminal

@@ -24,7 +24,8 @@ MAX_POINTS = 1500
 # evenly spaced ones are drawn.
 MAX_JOINTS = 8
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # names of Plotly
-# Share of the smallest values that a logarithmic axis may leave out: 15 of MAX_POINTS.
+# Share of the smallest values that a logarithmic axis may leave out: 15 of MAX_POINTS. By eye:
+# where a curve passes through 0, single points would stretch the axis.
 OUTLIER_SHARE = 0.01
 REFERENCE = "reference"
 # A figure, a curve or an axis of Plotly.

@@ -31,7 +31,9 @@ ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in C
 JOULE = unit_of(EnergyBook, "kinetic")
 TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
 ROW_HEIGHT = 210  # height of one simulator's axes [px]: three fit a screen of 720
-ROUND_OFF = 1e-9  # item relative to the energy put in up to which it is shown as 0
+# Item relative to the energy put in up to which it is shown as 0: above the round-off of sums over
+# a run, and far below the digits that are shown.
+ROUND_OFF = 1e-9
 
 Books = Mapping[str, EnergyBook]
 

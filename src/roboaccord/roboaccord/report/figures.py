@@ -28,7 +28,7 @@ from roboaccord.report.signals import TURNS
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 from roboaccord.run.energy_book import EnergyBook
 
-# Largest number of rows in the table of events: some pages of paper; the bag has all.
+# Largest number of rows in the table of events: some pages of paper, by choice; the bag has all.
 EVENTS_SHOWN = 200
 
 

@@ -29,7 +29,9 @@ TIMEOUT = 60.0  # s of wall time that a controller may take for an answer: ample
 START_TIMEOUT = 60.0  # s of wall time in which a controller must be made, and reset: as TIMEOUT
 SIGNAL = signal.SIGURG  # ignored by default, so that one which arrives late does no harm
 POLL_PERIOD = 0.05  # s between checks: short compared with a time-out, and no load
-RETRY_DELAY = 1.0  # s after which the exception is raised again in a call that has caught it
+# s after which the exception is raised again in a call that has caught it. By choice: time to tidy
+# up in, and hardly a delay after TIMEOUT.
+RETRY_DELAY = 1.0
 
 
 class CallTimeout(BaseException):

@@ -30,7 +30,7 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.faults import LOCK_INERTIA
 
 # Largest number of impacts in a physics step: a few are physical, more show that the step is too
-# long.
+# long. By choice: five of each of the snake's 21 joints.
 MAX_IMPACTS = 100
 # Error of the time of an impact, as a fraction of the step: round-off.
 TIME_TOLERANCE = 1e-14
@@ -38,7 +38,9 @@ TIME_TOLERANCE = 1e-14
 MAX_ITERATIONS = 200
 # [rad or m] A joint that is closer to its stop is at the stop: above the round-off of positions.
 STOP_DISTANCE = 1e-12
-ROOT_TOLERANCE = 0.1 * STOP_DISTANCE  # excess beyond a stop that counts as 0 in the search
+# Excess beyond a stop that counts as 0 in the search: less than STOP_DISTANCE, so that the joint
+# that is found there is at its stop.
+ROOT_TOLERANCE = 0.1 * STOP_DISTANCE
 BASE_SIZE = 6  # components of the base's velocity, linear and angular, ahead of those of the joints
 
 

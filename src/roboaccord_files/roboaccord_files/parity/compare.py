@@ -42,13 +42,16 @@ TOLERANCE = 1e-8
 ROUND_OFF_PER_CONDITION = 10.0 * float(np.finfo(float).eps)
 # rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
 ANGLE_ERROR = 1e-8
-# Multiple of the effect of ANGLE_ERROR that is allowed.
+# Multiple of the effect of ANGLE_ERROR that is allowed. By choice: the effect is computed for one
+# random turn of the joints, which may miss the worst one; 1e-7 is still below six digits of a file.
 ANGLE_ERROR_MARGIN = 10.0
 # Fraction of the inertia m L^2; its round-off: 500 eps, for some 100 sums.
 INERTIA_ROUND_OFF = 1e-13
 # Fraction of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.
 GRAVITY_ROUND_OFF = 1e-14
-SMALLEST_SIZE = 0.1  # m; least size of a robot to which offsets are relative
+# m; least size of a robot to which offsets are relative, so that none divides by 0: that of a robot
+# whose joints are all at its origin. Offsets of 1 nm then count (TOLERANCE times it).
+SMALLEST_SIZE = 0.1
 
 
 @dataclass

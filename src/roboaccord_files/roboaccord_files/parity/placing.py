@@ -33,7 +33,7 @@ from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")  # a link or a body
 # Number of poses that are tried for a body at most, which bounds the time for bodies with many
-# joints.
+# joints. By choice: a pose is sought no further once one leaves a single difference (PLAIN_POSES).
 MAX_POSES = 2000
 # Number of the first poses, which are those of the file (poses.plain_poses). Beyond them a pose is
 # taken as soon as it leaves a single difference.
@@ -41,7 +41,8 @@ PLAIN_POSES = 3
 # Number of joints of a body up to which they are matched in every order: 24 orders of four.
 MAX_PERMUTED = 4
 # Largest distance of two joints that may be the same: the sum of relative differences and angles
-# [rad] by `_distance`.
+# [rad] by `_distance`. By choice: joints that differ by a radian, or in place by the robot's size,
+# have nothing in common.
 MAX_BODY_DISTANCE = 1.0
 # The same for fixed links, of which a body may have several that resemble each other: two matched
 # links may differ by 20 % of the mass, or in place by a fifth of the robot's size.

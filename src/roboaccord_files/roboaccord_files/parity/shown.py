@@ -27,7 +27,9 @@ COLOURS = {"same": "green", "differ": "red", "refused": "yellow", "undecided": "
 # into a row.
 MAX_NAMED = 3
 COUNTED: tuple[Severity, ...] = ("warning", "note")  # findings that are counted, and not printed
-MAX_MESSAGES = 3  # lines of an engine's messages that are printed; the page and --json have more
+# Lines of an engine's messages that are printed: by choice, for the first ones name the cause; the
+# page and --json have more.
+MAX_MESSAGES = 3
 
 
 def shown_of(result: Parity) -> list[RenderableType]:

@@ -36,7 +36,9 @@ STL_CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 OBJ_POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
 DAE_ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
 DAE_INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
-# Number of points above which a mesh is thinned to the farthest point in each cell of directions.
+# Number of points above which a mesh is thinned to the farthest point in each cell of directions:
+# 2,000 and 4,000 points take 0.5 and 1 ms either way, 8,000 take 25 ms, and 2 ms if they are
+# thinned.
 MAX_UNTHINNED = 4000
 # Number of these cells from 0 to 1 along an axis. 8 leave some 1100 cells, four times as many as
 # DIRECTIONS.

@@ -22,12 +22,14 @@ from roboaccord_files.repair.trap import RepairFunction, Trap
 
 # kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler).
 MIN_MUJOCO_MOMENT = 1e-14
-# kg m^2; smallest principal moment after a repair that raises it.
+# kg m^2; smallest principal moment after a repair that raises it: twice, so that the rounding of
+# the digits in a file does not bring it below. It changes no motion.
 MIN_RAISED_MOMENT = 2.0 * MIN_MUJOCO_MOMENT
 # Relative to the largest moment: rounding of the numbers in a file. Files have fewer than nine
 # digits.
 FILE_ROUNDING = 1e-9
-# Relative to the largest moment: round-off of eigenvalues, 5000 eps.
+# Relative to the largest moment: round-off of eigenvalues, 5000 eps. Their errors are some eps, and
+# digits of a file differ by a thousand times as much (FILE_ROUNDING).
 EIGENVALUE_ROUND_OFF = 1e-12
 
 

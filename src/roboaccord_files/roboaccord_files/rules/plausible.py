@@ -27,12 +27,14 @@ from roboaccord_files.rules.source import Source
 # Relative to the trace; an inertia less physical than this is found by other rules. It is the
 # rounding of numbers to four digits.
 TRACE_ROUNDING = 1e-3
-# Allowance by which parts may stick out of a link's shapes: a share of its size, and a length [m].
+# Allowance by which parts may stick out of a link's shapes: a share of its size, and a length [m],
+# for screws and cables that are not drawn; tuned on public files (docs/rules.md).
 SLACK = (0.05, 0.005)
 MIN_MASS_SHARE = 0.005  # share of the robot's mass; lighter links are not judged (docs/rules.md)
 # Factor of the bounds on squared radii of gyration, for small shapes (docs/rules.md).
 RADII_MARGIN = 1.5
-# A hull is too dense above this density [kg/m^3], and this multiple of the median of the links.
+# A hull is too dense above this density [kg/m^3], just above steel's 7,850, and this multiple of
+# the median of the links, tuned on public files (docs/rules.md).
 MAX_DENSITY, MEDIAN_FACTOR = 8_000.0, 4.0
 MIN_DENSE_SIZE = 0.08  # m; smaller links may be of solid metal: motors and gears of this size are
 # Densities of solid materials [kg/m^3]; a link of gears, motors and cables has others.
@@ -50,10 +52,10 @@ EQUAL_DENSITY, MIN_GROUP = 0.06, 3
 # its body is within 5 % of a sphere or a box.
 CLEAR_PRODUCT = 0.05
 # Cosine of the angle between the products of a link and of its shapes; beyond it, 37 degrees, they
-# agree or are opposite.
+# agree or are opposite. Tuned on public files (docs/rules.md).
 CLEAR_SIGN = 0.8
 # Ratio of links with the wrong sign to those with the right one, for a finding: single links may
-# have other parts than their shapes show.
+# have other parts than their shapes show. Tuned on public files (docs/rules.md).
 MIN_SIGN_RATIO = 4
 LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}  # units of length [m]
 # Relative; moments this close to those of a box or hull are equal. It is half the error of hulls

@@ -29,7 +29,9 @@ SERVICE = "/marker_array"  # service of gz-gui's MarkerManager that takes severa
 NAMESPACE = "reference"  # of the markers, so that only these are deleted
 # Type of a marker, by the form of a URDF geometry.
 MARKER_TYPES = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
-RETRY = 0.5  # s of wall time between two searches for a window
+# s of wall time between two searches for a window: a person who opens one hardly waits, and a
+# window that hangs costs a tenth of the time (PATIENCE).
+RETRY = 0.5
 # s of wall time until the first search, which would wait for gz-transport's discovery earlier.
 SETTLING = 3.0
 # Fraction of a colour that is emitted, times its opacity: emitted light looks opaque. Any from 0.5

@@ -39,7 +39,8 @@ from roboaccord_ros.gazebo.transport import gazebo_module, message_class
 # an answer by then it hangs.
 PATIENCE = 10.0
 WINDOW_PERIOD = 0.05  # s of wall time between iterations that serve a window: 20 pictures a second
-# ms: longest wait for an answer of the server in this process, which is late only if it hangs.
+# ms: longest wait for an answer of the server in this process, which is late only if it hangs: a
+# tenth of PATIENCE, by choice.
 REQUEST_TIMEOUT = 1000
 RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components that command a link's rates
 # A piece of work: a generator that each iteration resumes with the components of the world.

@@ -28,7 +28,9 @@ from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 # Number of states by which comparisons lag behind, for messages of a period may come after its end:
 # 20 ms at 1 kHz, a few times what the scheduler of a busy machine delays a process.
 LAG = 20
-MAX_WAITING = 50_000  # largest number of states that wait, 50 s at 1 kHz; older ones are skipped
+# Largest number of states that wait, 50 s at 1 kHz; older ones are skipped. It bounds memory: 70 MB
+# of the snake's, which take 1.4 MB per 1000 (core run/metrics.py).
+MAX_WAITING = 50_000
 # s: longest time for comparisons after the result of a run, a third of the 90 that a launch waits.
 SEARCH_TIME = 30.0
 # Number of control periods that compile all kernels. Events and comparisons with the period before

@@ -32,7 +32,7 @@ from roboaccord_ros.graph import names as graph
 MAX_BYTES = 4_000_000
 MAX_REASON = 200  # characters of an error that are logged, two lines of a terminal
 # Number of lines that are logged about the messages of one topic, so that a flood of bad messages
-# does not fill the log.
+# does not fill the log. By choice: each line has another reason, and a fault has few.
 MAX_LINES = 5
 # Errors that the content of a message can cause in a decoder.
 UNREADABLE = (

@@ -35,7 +35,8 @@ from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.peers import unreached_topic
 from roboaccord_ros.graph.shell import Shell
 
-# s of wall time: longest search for the cause of a run that is interrupted.
+# s of wall time: longest search for the cause of a run that is interrupted: a third of what a
+# process has to end after Ctrl-C (run/processes.GRACE).
 INTERRUPTED_SEARCH_TIME = 0.5
 # s of simulated time between changes of opacity, for which RViz reloads the robot. A fade of a
 # second is then five steps.

@@ -45,8 +45,9 @@ from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.verdicts import VerdictSender
 
-REPORT_PERIOD = 0.5  # s of wall time between verdicts
-# s of wall time for comparisons in each period POLL; 0.3 of it remain for messages.
+REPORT_PERIOD = 0.5  # s of wall time between verdicts: by choice, as often as a person reads them
+# s of wall time for comparisons in each period POLL; 0.3 of it remain for messages. By choice: more
+# would let messages wait, and less would let comparisons fall behind sooner.
 TIME_SLICE = 0.7 * POLL
 # s of wall time of TIME_SLICE for the second robot, even if comparisons are behind; any fraction
 # that leaves most to the comparisons would do.

@@ -25,7 +25,9 @@ from roboaccord_ros.graph.spinning import POLL, quiet_node, session
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 
-DISCOVERY = 1.0  # s: time in which ROS discovers the nodes of another run
+# s: time in which ROS discovers the nodes of another run. By choice: each launch waits so long, and
+# a rival that is discovered later is refused by the simulator (peers.RIVAL_CHECKS).
+DISCOVERY = 1.0
 # s: time in which the nodes of a run that has just ended are gone, with a margin: 1.5 to end
 # (run/processes.GRACE) and 1 for discovery.
 LEAVING = 4.0

@@ -30,7 +30,9 @@ LAST_DOMAIN = 101  # higher domains have ports of DDS in the ephemeral range of 
 DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
 DOMAIN = "ROS_DOMAIN_ID"  # environment variable
 SHARED_MEMORY = Path("/dev/shm")
-MIN_AGE = 1.0  # s: a younger file may belong to a segment that is just being made
+# s: a younger file may belong to a segment that is just being made, which takes far less; what is
+# left over is removed by a later run.
+MIN_AGE = 1.0
 
 
 @contextlib.contextmanager

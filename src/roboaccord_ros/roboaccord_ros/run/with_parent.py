@@ -28,7 +28,9 @@ MODULE = "roboaccord_ros.run.module"  # by which nodes of the workspace are reco
 # s: longest wait for the nodes to end before a child is ended, twice what a node is given after
 # SIGINT (run/processes.GRACE).
 NODES_END = 3.0
-GRACE = 1.0  # s: time in which a child must end after SIGTERM
+# s: time in which a child must end after SIGTERM. By choice: the nodes have ended by then, so there
+# is nothing left that takes time.
+GRACE = 1.0
 POLL = 0.05  # s between checks, no delay for a person
 # Signals that this process waits for.
 EXPECTED = {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}

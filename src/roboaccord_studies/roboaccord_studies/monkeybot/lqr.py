@@ -42,9 +42,11 @@ CONTROL_PERIOD = 1e-3  # s: period of the report's controller, to which times ar
 # round-off orbits.FINE_TOLERANCE / 1e-5 = 1e-8.
 STEP = 1e-5
 INPUTS = ("switch", "motor", "torque")  # controls of the gait: columns of B, in this order
-# Weights Q of deviations of th2 [1/rad^2], w1 and w2 [s^2/rad^2], and R of the time [1/s^2].
+# Weights Q of deviations of th2 [1/rad^2], w1 and w2 [s^2/rad^2], and R of the time [1/s^2]: by
+# choice all 1, in SI units.
 STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
-# Changes of the inputs that `conditioning` compares: 1 ms, 1 ms, and 1 % of the torque.
+# Changes of the inputs that `conditioning` compares: the times by a CONTROL_PERIOD, to which they
+# are rounded, and by choice 1 % of the torque, which a drive hardly keeps more exactly.
 TIME_CHANGE, TORQUE_SHARE = 1e-3, 0.01
 # How two fields are printed: unit, explanation, heading, format.
 TARGET = Quantity("rad, rad/s", name="target th2, w1, w2", form=".7f")

@@ -32,13 +32,14 @@ from roboaccord_studies.monkeybot.flood import Cell, flood, nearest_cell
 from roboaccord_studies.monkeybot.level import Level, shipped_level
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
-RADIUS_CUT = 2.0  # spectral radius at which the colour scale ends
+RADIUS_CUT = 2.0  # spectral radius at which the colour scale ends: twice that of the border, by eye
 # Styles of the border of stability and of marked gaits, in the pictures of `design` as well.
 BORDER = {"color": PAGE, "label": "border of stability"}
 # A circle of 7 points for the best gait, in the pictures of `design` as well.
 DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
 # s, N m: largest steps of period and torque when a gait is followed; they are halved where
-# a gait is lost (clocked.HALVINGS).
+# a gait is lost (clocked.HALVINGS), so that half and twice as long ones find the same gaits (139
+# about the shipped one).
 CONTROL_STEPS = 0.004, 0.04
 PERIODS = (0.88, 1.0, 49)  # default grid of periods [s]: steps of 2.5 ms about the shipped 0.935 s
 # Default grid of torques [N m]: steps of 25 mN m from none to more than the shipped 0.7.

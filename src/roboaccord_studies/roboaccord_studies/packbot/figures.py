@@ -38,7 +38,8 @@ OBSTACLE_COLOUR = "#c9b48a"  # colour of obstacles
 AXIS_LENGTH = 0.12  # m; length of a joint axis in the drawing, by eye
 # s; time in the fall without contact that figure 7 shows, by eye: arms are far through each other.
 THROUGH_TIME = 1.5
-# m; of the casings of elbows 1 and 2, in figure 5
+# m; of the casings of elbows 1 and 2, in figure 5: the radii elbow1_casing_radius and
+# elbow2_casing_radius of config/parameters.yaml, and a length by eye, on which nothing depends
 CASING_RADII, CASING_LENGTH = (0.05, 0.045), 0.12
 PRISM_SIDES = 12  # of the prisms of figure 5: so few that their corners are seen
 # Number of bisections for the distance of the casings, down to rounding: 2^-60 is below eps.

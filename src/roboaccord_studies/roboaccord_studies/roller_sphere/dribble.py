@@ -33,9 +33,17 @@ from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere import statics
 
-AVERAGING_TIME = 1.0  # s; time at the end of a run over which slips are averaged
-SETTLING_TIME = 0.5  # s; time straight ahead at full speed, before the turn
-TURNING_TIME = 2.0  # s; shortest time of the turn before AVERAGING_TIME
+# Half and twice of each was measured in DART in three cells (0.5 and 1 m/s at 1 rad/s, 2 m/s at 2
+# rad/s): the same balls are kept.
+# s; time at the end of a run over which slips are averaged: half and twice as long, they differ by
+# up to 7 %
+AVERAGING_TIME = 1.0
+# s; time straight ahead at full speed, before the turn: half and twice as long, slips differ by up
+# to 7 %
+SETTLING_TIME = 0.5
+# s; shortest time of the turn before AVERAGING_TIME: slips still grow in it, by 6 to 20 % with
+# twice as long a turn, which takes half as long again to simulate
+TURNING_TIME = 2.0
 MIN_SLIP = 1e-12  # m/s; smallest slip by which is divided, below what moves anything
 # How two fields of Cell are printed: unit, explanation, heading, format, and unit shown.
 OFFSET = Quantity("m", "its largest distance from its place", "off", ".1f", "mm")

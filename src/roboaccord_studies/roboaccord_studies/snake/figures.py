@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GROUND = {"mu_along": 0.1, "mu_across": 1.0}  # friction coefficients, the defaults of scenarios
-EFFORT = 3.0  # N m: largest effort of a joint in the searches: it limits the fastest gait
+# N m: largest effort of a joint in the searches, that of docs/snake_optimise.md: twice the 1.5 N m
+# of the default gait. It limits the fastest gait.
+EFFORT = 3.0
 # rad: one curve of costs each, with its colour, doubled from one to the next.
 AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}
 # Hz: points of these curves, about evenly in logarithms.
@@ -46,7 +48,9 @@ FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # ticks of the axis of costs, 1, 2 and 5 a decade
 # Number of waves of the gaits of these curves: about that of the optima of docs/snake_optimise.md.
 WAVES = 1.7
-SMOOTHING_TIME = 0.5  # s: time over which a speed is averaged
+# s: time over which a speed is averaged: half a period at 1 Hz, after which the speed of a wave
+# that is the same on both sides repeats
+SMOOTHING_TIME = 0.5
 # s: duration of the run over the change of ground, the scenario's change and what follows.
 SHOWN_TIME = 11.0
 

@@ -33,10 +33,12 @@ POLISH = 120  # largest number of evaluations by the simplex; 40 for each unknow
 # Relative change of the speed at which a gait of the search is steady; a tenth of
 # compass.TOLERANCE, for the optimum is compared in three digits.
 SEARCH_TOLERANCE = 1e-3
-MAX_EXCESS = 0.01  # largest `compass.excess` of an optimum, as penalties let it exceed limits a bit
+# Largest `compass.excess` of an optimum, as penalties let it exceed limits a bit. By choice, a
+# fifth of the reserve for tracking (compass.EFFORT_MARGIN).
+MAX_EXCESS = 0.01
 SIMPLEX_STEP = 0.03  # size of the first simplex, as a part of the box: any small part would do
 # Distance of a parameter from its bound, as a part of its range, below which it is named as at the
-# bound.
+# bound. By choice: it only decides what is named.
 NEAR_BOUND = 0.01
 
 

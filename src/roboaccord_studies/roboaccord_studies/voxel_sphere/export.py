@@ -32,7 +32,9 @@ from voxel_sphere.terrain.workspace import Terrain, open_workspace
 from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exact_distance
 
 FORMATS = (".glb", ".obj", ".ply", ".stl")
-FEWEST = 100  # smallest number of triangles of a decimated mesh; fewer make no terrain
+# Smallest number of triangles of a decimated mesh; fewer make no terrain: a level grid of 7 by 7
+# squares has about as many.
+FEWEST = 100
 DETECTORS = ("ode", "bullet")
 # Options of the commands. Up to 10 voxels of smoothing: more would be larger than what a terrain of
 # some 100 voxels has.

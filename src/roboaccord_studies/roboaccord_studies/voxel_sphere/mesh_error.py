@@ -24,7 +24,9 @@ from voxel_sphere.terrain.workspace import Terrain, Workspace
 
 # Voxels; points this near to the grid's faces, where the mesh is cut, do not count.
 BORDER_WIDTH = 1.0
-LONGEST_EDGE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
+# Voxels; longest edge of the parts of a triangle, each of which has a point. Terrains bend by
+# little within a voxel, the finest that a grid shows.
+LONGEST_EDGE = 1.0
 # Voxels; step of the central differences of heights, whose error is of second order: 1e-6, and
 # round-off of 100 voxels 1e-14 / 1e-3.
 GRADIENT_STEP = 1e-3

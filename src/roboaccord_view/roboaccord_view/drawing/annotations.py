@@ -51,7 +51,7 @@ WARNING, GREEN = (190, 20, 20), (0, 120, 60)
 # 3).
 INK, MUTED = (45, 52, 62), (110, 120, 132)
 # Fraction of the picture's contrast to the ground that remains behind lines: letters stay legible,
-# and the picture can be guessed.
+# and the picture can be guessed: by eye.
 BAND_CONTRAST = 0.2
 # Fraction of a text's area: covering the robot by less, a letter or two, does not make a text move
 # to another place.

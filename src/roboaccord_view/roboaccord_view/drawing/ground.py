@@ -30,7 +30,7 @@ SHADOW_COLOUR = np.zeros(3)
 HAZE_TONES = 6
 # Pixels; width of grid lines: thinner ones vanish as they are blended over two pixels.
 LINE_WIDTH = 1.3
-PATH_WIDTH = 2  # pixels; width of the path
+PATH_WIDTH = 2  # pixels; width of the path, by eye: more than that of grid lines (LINE_WIDTH)
 # Pixels from the picture's corner; farther points are moved to there, which Pillow's integers of 32
 # bits hold even if finer.
 MAX_PIXEL = 1e6

@@ -19,10 +19,13 @@ STILL_RANGE = 0.05
 # loose joint that only swings counts as standing still. It is a pendulum of a third of the size
 # that swings by 17 degrees to either side.
 STILL_SWAY = 0.2
-RANGE_WINDOW = 1.0  # s; window in which the range of a motion is measured
+# s; window in which the range of a motion is measured. By choice: STILL_RANGE within it is a motion
+# of 3 degrees a second.
+RANGE_WINDOW = 1.0
 # s of film; still time that is shown before and after motion. By eye: shorter ones look like a cut.
 SHOWN_REST = 0.4
-MIN_GAP = 1.0  # s of motion; shorter gaps are not left out
+# s of motion; shorter gaps are not left out. By choice: a cut disturbs more than it saves then.
+MIN_GAP = 1.0
 # Turn per change of a quaternion [rad]: its vector part changes by half of a small angle.
 ANGLE_PER_QUATERNION = 2.0
 

@@ -30,7 +30,9 @@ MIN_WALL_SINE = 0.05
 # chosen freely: the spin about the normal that it takes is 20 times as large.
 UPRIGHT_NORMAL_Z = 0.05
 REFLECTIONS = 8  # most reflections in one corner; a corner of 45 deg needs four
-APPROACH_ROUND_OFF = 1e-12  # fraction of the speed; a smaller velocity towards a wall is round-off
+# Fraction of the speed; a smaller velocity towards a wall is round-off, 1e-16 in each of a few
+# sums; a real one of this size would take longer to reach the wall than any run.
+APPROACH_ROUND_OFF = 1e-12
 # Fraction of the speed; a hit with less velocity along the wall is head-on. It is 0.06 deg, half of
 # the error of a heading at n = 200 (docs/voxel_rolling.md), which leaves the side to chance.
 HEAD_ON_SPEED = 1e-3

@@ -30,7 +30,8 @@ from voxel_sphere.terrain.workspace import Terrain, check_size, open_workspace
 # brake a ball. In a bowl its position after 4 s is wrong by 0.19 r if slices are smoothed by 1.5
 # voxels, by 0.10 r with 2, and by 0.07 r with 2.5 (n = 100, DART; docs/voxel_sphere.md).
 SMOOTHING = 2.5
-# Terrains kept in memory: one of 200 voxels takes some hundred megabytes; a run uses one
+# Terrains kept in memory: one of 200 voxels takes some hundred megabytes; a run uses one. By
+# choice: more help only who goes back to an earlier one.
 CACHE_SIZE = 4
 # Largest relative difference between the ball's radii in slices and parameters: above that of a
 # radius which is typed with four digits, and below the smallest errors of paths, 0.003 r

@@ -25,7 +25,8 @@ from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SOLID
 
 PLATE_THICKNESS = 0.5  # radii of the ball; drawn thickness of the solid below the ground, by eye
-# voxels; standard deviation of the Gaussian that smooths grey slices for pictures
+# voxels; standard deviation of the Gaussian that smooths grey slices for pictures: half of that for
+# binary ones (SMOOTH_SD), as GREY_SD and BINARY_SD of rolling/distance.py
 GREY_SMOOTHING = 1.0
 # Friction coefficient of the terrain: so large that the ball's counts, for Gazebo takes the
 # smaller.

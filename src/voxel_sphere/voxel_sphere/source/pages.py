@@ -28,7 +28,8 @@ from voxel_sphere.source.relief import floor_heights, ground_and_walls, walls_wi
 from voxel_sphere.terrain.workspace import Terrain
 
 CONTOURS = 12  # approximate number of contours in a plan, by eye
-# voxels; ground whose heights differ by less has no contours, which would show its noise.
+# voxels; ground whose heights differ by less has no contours, which would show its noise: pieces of
+# the surface are off by some 0.1 voxel (TOUCH_MARGIN of rolling/contacts.py).
 MIN_RELIEF = 0.1
 CONTACT_COLOUR = "#ff5fd2"  # of the contact's path: the colour scale of heights does not have it
 WALL_COLOUR = "#8a97ab"  # of walls in space
@@ -42,7 +43,8 @@ COLOURS |= {"u": report.RED, "v": report.BLUE, "psi": report.GREEN}
 # Marks of an event in a chart: a dotted line over its whole height, an upright label at its top.
 EVENT_LINE = {"color": report.SOFT, "width": 1, "dash": "dot"}
 EVENT_LABEL = {"showarrow": False, "textangle": -90, "xanchor": "right", "yanchor": "top"}
-CHART_HEIGHT, SPACE_HEIGHT = 380, 680  # pixels
+# pixels, by eye: two charts, or the path in space, fill a screen of some 800
+CHART_HEIGHT, SPACE_HEIGHT = 380, 680
 
 
 def write_run(

@@ -26,7 +26,9 @@ Done = Callable[[int], None]
 SIGNATURE = b"\x89PNG\r\n\x1a\n"  # first bytes of PNG files
 HEADER = 24  # bytes; signature, length and name of the chunk IHDR, width, height
 PIXEL = 8  # bytes; largest pixel, four channels of 16 bits
-OVERHEAD = 1_000_000  # bytes; largest part of a file that is not pixels, such as a colour profile
+# bytes; largest part of a file that is not pixels, such as a colour profile: those of printers have
+# some 0.5 MB. Any size would do that is no burden.
+OVERHEAD = 1_000_000
 SOLID = 255  # value of a full voxel
 # Endings of other pictures, which are refused
 PICTURES = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")

@@ -31,10 +31,10 @@ from roboaccord.engines.deviations import EVERY
 # takes time.
 MOST_CAUSES = 3
 # Share of the squared residuals above which a remainder means that a fit, or the ticks with events,
-# explains nothing.
+# explains nothing: a third in each residual. A fifth and five times as much name the same (above).
 UNEXPLAINED = 0.1
 # Factor on what a fit may usually leave that is allowed on the held-out half: twice in each
-# residual.
+# residual. A fifth and five times as much name the same (above).
 HELD_OUT = 4.0
 # Mean squared residual over that of the noise below which fits are not compared: the noise is not
 # known better than to a tenth.
@@ -42,10 +42,11 @@ NOISE_KNOWN = 0.1
 # Difference of scores up to which fits are alike [standard errors]. Of 1000 hypotheses, one is so
 # much better by chance in 1 of 2000 checks (5.7e-7 each).
 SIGNIFICANT = 5.0
-# Factor on the cost of the named cause that the cost of other causes must exceed.
+# Factor on the cost of the named cause that the cost of other causes must exceed. By choice; a
+# fifth and five times as much name the same (above).
 RIVAL = 1.5
 # Size relative to the largest component below which a component is not reported: 3 degrees of a
-# direction.
+# direction. By choice; a fifth and five times as much name the same (above).
 SMALLEST_COMPONENT = 0.05
 DELAYS = ("delay", "lag")  # quantities in ticks (control periods)
 # Relative distance from a whole number of ticks up to which a delay counts as whole: a delay of one

@@ -30,7 +30,8 @@ from roboaccord.crosscheck.causes.hypotheses import NONLINEAR, Group, Hypothesis
 
 # Iterations of Gauss and Newton: each squares the error near a solution, so five settle it.
 MAX_ITERATIONS = 8
-# Halvings of a step in all, where residuals are not linear in the sizes: down to an eighth.
+# Halvings of a step in all, where residuals are not linear in the sizes: down to an eighth. Half
+# and twice as many lead to the same names (above).
 MAX_HALVINGS = 3
 # Decrease of the cost below which a fit has settled, in squared noise, and relative to the cost: it
 # moves a size by a tenth of its standard error.
@@ -48,7 +49,7 @@ UNBOUNDED_UNITS = ("kg", "N m")
 # 4 (n / 100)^(2/9), 2.5 of 12 ticks and 5 of 300 windows [Newey and West 1994].
 CORRELATED_BLOCKS = 4.0
 # Largest number of hypotheses whose fit begins at a size other than 0: limits the work, as
-# MOST_FITTED of search.py.
+# MOST_FITTED of search.py. Half and twice as many lead to the same names (above).
 MOST_BEGUN = 8
 INTERVAL_95 = 1.96  # half the 95 % interval of a normal distribution [standard errors]
 

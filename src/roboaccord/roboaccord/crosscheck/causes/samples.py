@@ -37,7 +37,8 @@ EXCHANGED_ARRAYS = {
     "state": ("q", "qd"),
     "axis": ("q", "qd", "effort"),
 }
-# Largest delay from which a fit begins [control periods, or ticks]: three samples of a queue.
+# Largest delay from which a fit begins [control periods, or ticks]: three samples of a queue. By
+# choice: each is a fit more.
 MOST_LATE = 3
 # Delays from which fits begin [ticks].
 DELAYS = tuple(float(ticks) for ticks in range(1, MOST_LATE + 1))

@@ -31,12 +31,13 @@ from roboaccord.crosscheck.causes.hypotheses import LIMIT, Group, Hypothesis, te
 from roboaccord.numerics.ranking import ranked
 
 # Number of the best sets of hypotheses by regression that are fitted, with all that explain the
-# same: limits the work.
+# same: limits the work. Half and twice as many lead to the same names (above).
 MOST_FITTED = 8
 # Number of these that are fitted whatever regression predicts, for it is linear: limits the work.
+# Half and twice as many lead to the same names (above).
 ALWAYS_FITTED = 3
 # Number of the best fits of a stage that are extended by another cause, each by all hypotheses:
-# limits the work.
+# limits the work. Half and twice as many lead to the same names (above).
 MOST_EXTENDED = 2
 # Difference of costs that count as equal, in squared noise: a thousandth tells nothing.
 EQUAL_COST = 1e-3
@@ -48,7 +49,9 @@ REGRESSION_ROUND_OFF = 1e-12
 # Effect of an axis, relative to the largest one of the axes of its quantity, below which it has
 # none. Where there is none, finite differences leave 1e-12 of a coordinate (PROBE, hypotheses.py).
 MIN_EFFECT = 1e-6
-NOISE_RATIO = 2.0  # mean square over that of the noise: residuals up to it may be noise alone
+# Mean square over that of the noise: residuals up to it may be noise alone. Of 100 independent
+# residuals of noise it is larger by chance in 1 of 8e7 cases (chi^2 above 200), of 50 in 1 of 3e4.
+NOISE_RATIO = 2.0
 # Size in standard errors that is no chance: 6 of 100 000 sizes of nothing are larger.
 SIGNIFICANT_SIZE = 4.0
 # Penalty of each fitted parameter in the score [squared noise]. The ln(n) of Schwarz's criterion

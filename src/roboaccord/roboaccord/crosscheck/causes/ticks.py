@@ -41,9 +41,11 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-# Share of the squared residuals that a named cause may leave: 3 % in each residual.
+# Share of the squared residuals that a named cause may leave: 3 % in each residual. A fifth and
+# five times as much name the same (above).
 NAMED_SHARE = 1e-3
-# Squared residuals that another cause may leave, relative to those of fewer causes: 3 % in each.
+# Squared residuals that another cause may leave, relative to those of fewer causes: 3 % in each. A
+# fifth and five times as much name the same (above).
 BETTER_SHARE = 1e-3
 # Longest delay within a tick that is tried [physics steps]: ticks of the robots have 1 to 10.
 MOST_STEPS = 10

@@ -51,7 +51,8 @@ from roboaccord.simulators.base import Simulator
 # Share of the motion that is simulated again: four times for moves and twice for round-off, which
 # takes 0.6 of the run's time.
 REPEATED_SHARE = 0.1
-# Shortest motion that is simulated again [s]: 200 control periods (ticks) at 1 kHz.
+# Shortest motion that is simulated again [s]: 200 control periods (ticks) at 1 kHz. By choice: a
+# tenth of a short run would hardly be a motion.
 MIN_DURATION = 0.2
 # Floor over the sum of the differences of a pair of initial states: one normal deviate exceeds ten
 # times another in 3 of 1000 draws.

@@ -53,7 +53,8 @@ DRY_RATE = 0.02
 # Part of the efforts of uncertain inertial parameters that is not linear in them: products of
 # errors of 10 % are 1 %, over 10 %.
 NONLINEAR_SHARE = 0.1
-# Width of the interval at which the bisection in `_physical` ends: 2 % of a correction.
+# Width of the interval at which the bisection in `_physical` ends: 2 % of a correction. By choice:
+# the bound that it looks for, LIGHTEST, may be anything from 0.1 to 0.5.
 PRECISION = 0.02
 # Least eigenvalue of the mass matrix as estimated, over that of the model. It keeps estimates
 # physical, for which any from 0.1 to 0.5 would do.

@@ -49,9 +49,12 @@ PATIENCE = 0.3
 # chi^2 of the rates in one tick; above it in all filters, all of them restart: expected are 7, so
 # they are off fivefold.
 RESTART_MISFIT = 200.0
-# s; nothing is reported for this time after a report, until the filters have settled
+# s; nothing is reported for this time after a report, until the filters have settled: a half longer
+# than bank.SQUARE_TIME, by which it is known whether they fit
 QUIET_TIME = 0.5
-EARLY_FACTOR = 2.0  # factor on the threshold until the unknowns of the arm are estimated
+# Factor on the threshold until the unknowns of the arm are estimated: to 80, the largest threshold
+# of the figure in docs/packbot_failures.md, as errors of the model look like failures until then.
+EARLY_FACTOR = 2.0
 # Bound of the mean square of a filter's normalised errors, up to which it fits: expected is 1;
 # errors of the model double it.
 MAX_MEAN_SQUARE = 3.0

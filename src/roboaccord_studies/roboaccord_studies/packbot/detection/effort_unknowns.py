@@ -27,7 +27,9 @@ N = len(JOINTS)
 # Number of ticks (control periods) whose efforts may act: this one and the last two; latencies are
 # up to 2 ticks (docs/packbot_failures.md).
 TAPS = 3
-LATE_DEVIATION = 0.5  # prior standard deviation of the fractions of late efforts
+# Prior standard deviation of the fractions of late efforts: half of their range, 0 to 1, so that it
+# excludes none of them. 0.25 and 1 report the same of the 12 failures of bank.FROZEN_NOISE.
+LATE_DEVIATION = 0.5
 
 
 class EffortUnknowns:

@@ -26,7 +26,10 @@ SETTLING_TIME = 1.5
 # rad, rad/s; lower bounds of the estimated standard deviations of angles and rates: a tenth and a
 # twentieth of the noise that `Uncertainty` has by default.
 NOISE_FLOOR = (1e-4, 5e-4)
-ADAPTATION_TIME = 0.5  # s; time constant of the estimate
+# s; time constant of the estimate: 50 ticks, of which a mean square of second differences is known
+# to some 20 % (sqrt(1.94 / 50)), for a joint.
+# 0.25 and 1 report the same of the 12 failures of bank.FROZEN_NOISE.
+ADAPTATION_TIME = 0.5
 FINEST_COUNT = 1e-8  # rad; smaller counts, of more than 6e8 a turn, are rounding of numbers
 # rad; rounding errors of multiples of a count: angles of some rad have 1e-15, texts of logs 1e-9.
 ROUND_OFF = 1e-9

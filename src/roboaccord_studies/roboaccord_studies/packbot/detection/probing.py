@@ -25,9 +25,12 @@ from packbot.planning.reaching import MARGIN
 from roboaccord.contract import Array, Quantity
 from roboaccord.scenario import Setup
 
-# rad; angles by which a joint is turned: doubled until one shows enough.
+# rad; angles by which a joint is turned: doubled until one shows enough, from twice YIELD_ANGLE on.
+# Each is a motion more to check, and larger ones more often touch something.
 ANGLES = (0.1, 0.2, 0.4, 0.8)
-WAIT_TIME = 1.0  # s; time in which a loose joint has to yield to gravity
+# s; time in which a loose joint has to yield to gravity: 0.02 N m turn one against its friction at
+# 0.04 rad/s (failed_arm.BALANCED_TORQUE), so that 0.03 N m turn it by YIELD_ANGLE.
+WAIT_TIME = 1.0
 YIELD_ANGLE = 0.05  # rad; a loose joint has to turn by more, 50 times the noise of the angles
 # Number of poses along a motion that are checked for contact, 80 mrad apart at most.
 CHECKED_POSES = 10

@@ -21,7 +21,9 @@ from roboaccord_studies.packbot.detection.noise import ADAPTATION_TIME, NOISE_FL
 # Number of exact repetitions of a reading after which an encoder is stuck; noise of doubles never
 # repeats, and sensors that are read twice as often as they measure do once.
 REPEATS = 5
-IMPULSE_SHARE = 0.5  # part of the impulse expected of a stop; with a larger one the joint stopped
+# Part of the impulse expected of a stop; with a larger one the joint stopped. It is 1 of a joint
+# that stopped and 0 of a stuck encoder: the middle.
+IMPULSE_SHARE = 0.5
 # rad/s; smaller changes of rates cannot show an impulse, ten times the noise.
 LEAST_CHANGE = 10.0 * NOISE_FLOOR[1]
 

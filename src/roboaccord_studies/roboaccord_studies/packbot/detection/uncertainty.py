@@ -32,7 +32,9 @@ UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform between -1
 # Number of random states at which efforts are compared, and their seed: 700 equations for 70
 # parameters.
 STATES, SEED = 100, 0
-ACCELERATION = 2.0  # rad/s^2; standard deviation of the accelerations of these states
+# rad/s^2; standard deviation of the accelerations of these states: the limit that the controller
+# `velocity` has by default
+ACCELERATION = 2.0
 # Smallest effort of a combination that counts as noticeable, over that which friction hides: 0.05^2
 # is 0.25 % of its variance.
 MIN_EFFORT_RATIO = 0.05

@@ -28,7 +28,9 @@ from roboaccord.contract import Array
 
 # Number of random states at which Y is evaluated, and their seed: 420 equations for 70 parameters.
 STATES, SEED = 60, 0
-ACCELERATION = 2.0  # rad/s^2; standard deviation of the accelerations of these states
+# rad/s^2; standard deviation of the accelerations of these states: the limit that the controller
+# `velocity` has by default
+ACCELERATION = 2.0
 # Relative size of the independent part of a column, below which it is rounding: sqrt(eps), rounded.
 ROUND_OFF = 1e-8
 LINK_NAMES = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")

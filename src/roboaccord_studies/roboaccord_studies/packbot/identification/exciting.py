@@ -30,7 +30,7 @@ from roboaccord_studies.packbot.identification import base_parameters as base
 # (estimate.py).
 SAMPLING = 0.2
 # Fraction of the limits of angles in which poses are drawn; the rest is for errors of zeros and
-# tracking.
+# tracking. By choice: a twentieth of the range at each end is more than either.
 RANGE_FRACTION = 0.9
 # Number of poses that are drawn for one line before giving up: if 1 % of the poses are free,
 # 0.99^1000 = 4e-5 of the searches give up.

@@ -27,7 +27,9 @@ from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, 
 from roboaccord_studies.packbot.identification.drawn_arm import Draw, drawn_setup, with_friction
 from roboaccord_studies.packbot.identification.unknowns import BLOCK_LENGTHS, BLOCK_OF, BLOCKS
 
-DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest it may be smaller
+# Part of dry friction's uncertainty that remains: at rest it may be smaller. By choice, half: how
+# far it falls is not known, from not at all to 0.
+DRY_REMAINING = 0.5
 # rad/s; at slower rates dry friction is compensated in part, as rates are noisy: ten times their
 # default noise.
 COMPENSATION_SPEED = 0.1

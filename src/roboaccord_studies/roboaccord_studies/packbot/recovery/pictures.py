@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 # Colours of the kinds of equilibria, in the order in which a map has them.
 COLOURS = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}
-WIDE = (7.5, 4.0)  # inches; size of a picture of two panels
-# Bars of a joint's torque: quantiles over all poses, and the width of the bar [points].
+WIDE = (7.5, 4.0)  # inches; size of a picture of two panels: as wide as one of one panel, by eye
+# Bars of a joint's torque: quantiles over all poses (all of them, 95 %, median), and the width of
+# the bar [points], by eye: the wider the bar, the more often the torque is less.
 TORQUE_BARS = ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0))
 
 

@@ -30,7 +30,8 @@ from roboaccord.contract import LEFT_OUT, Array, Fault, Quantity
 from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
-CELL = 0.05  # m; width of a cell: 4 % of the arm's reach
+# m; width of a cell: 4 % of the arm's reach. By choice: smaller ones would need more than POSES.
+CELL = 0.05
 # Number of random poses of a failed arm. By choice: they take seconds; 60,000 reach nearly all
 # cells.
 POSES = 5_000
@@ -40,18 +41,23 @@ HEALTHY = 4
 # Bound of the number of poses if loose joints must be brought to rest, which takes long: POSES and
 # HEALTHY times POSES are within it.
 MOST_HANGING = 20_000
-FALLING_EVERY = 4  # one of so many poses is let fall onto something, as each takes a simulation
-# Number of angles at which a joint freezes, evenly between its limits: 15 degrees at most.
+# One of so many poses is let fall onto something, as each takes a simulation. By choice: it bounds
+# the time, and the other poses add cells without contact.
+FALLING_EVERY = 4
+# Number of angles at which a joint freezes, evenly between its limits: 15 degrees apart at most. By
+# choice: each costs POSES poses, and a curve over the angle shows no more.
 ANGLES = 25
-# Numbers of random poses and targets for the camera, 24 for each target.
+# Numbers of random poses and targets for the camera, 24 for each target: by choice, for each
+# pose must be brought to rest.
 CAMERA_POSES, TARGETS = 600, 25
 # Number of poses per target, those that look most directly at it, that are evaluated; others see
-# less.
+# less. By choice: each is a computation of what is in view.
 POSES_PER_TARGET = 8
 # rad; opening angle of the camera's cone of view, an estimate: wide-angle lenses have 50 to 90.
 VIEW_ANGLE = np.radians(60.0)
 TARGET_WIDTH = 0.1  # m; width of a target, two cells
-LOW_TARGET, HIGH_TARGET = (-1.0, -1.0, 0.0), (2.0, 1.0, 1.0)  # m; corners of the targets' box
+# m; corners of the targets' box. By choice: about the arm's reach to either side, and more ahead.
+LOW_TARGET, HIGH_TARGET = (-1.0, -1.0, 0.0), (2.0, 1.0, 1.0)
 # Indices of the joints that move the hand in the plane: shoulder, both elbows.
 PLANE_INDICES = (1, 2, 3)
 
