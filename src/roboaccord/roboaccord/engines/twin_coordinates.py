@@ -95,6 +95,19 @@ def inverse_differential(since: Array, rate: Array) -> Array:
     return np.asarray(rate + 0.5 * product + factor * np.cross(since, product))
 
 
+def cut_exponential(rotation_vector: Array, exact: Array | None = None) -> Array:
+    """Return the quaternion x y z w (4,) that DART makes of a rotation vector (3,) [rad].
+
+    Below DART_SMALL_ANGLE it is that of 1 + K + K K / 2, with the cross product matrix K, else the
+    exact one, which may be given.
+    """
+    if np.linalg.norm(rotation_vector) < DART_SMALL_ANGLE:
+        cross_matrix = np.cross(np.eye(3), rotation_vector)
+        exponential = np.eye(3) + cross_matrix + 0.5 * cross_matrix @ cross_matrix
+        return rotations.matrix_quaternion(exponential)
+    return rotations.turn_quaternion(rotation_vector) if exact is None else exact
+
+
 class SteppedAxes:
     """Convert between motions and the coordinates and rates that a scheme steps.
 
@@ -165,15 +178,12 @@ class SteppedAxes:
         if self._turning == "quaternion":
             return Coordinates(q, position, x.orientation + h * derivative.orientation)
         rotation_vector = h * derivative.orientation
-        if self._turning == "cut off" and np.linalg.norm(rotation_vector) < DART_SMALL_ANGLE:
-            # DART's exponential of a cross product matrix K: 1 + K + K K / 2.
-            cross_matrix = np.cross(np.eye(3), rotation_vector)
-            exponential = np.eye(3) + cross_matrix + 0.5 * cross_matrix @ cross_matrix
-            orientation = rotations.matrix_quaternion(x.rotation @ exponential)
-        else:
+        if self._turning != "cut off":
             increment = rotations.turn_quaternion(rotation_vector)
-            orientation = rotations.quaternion_product(x.orientation, increment)
-        return Coordinates(q, position, orientation)
+            return Coordinates(q, position, rotations.quaternion_product(x.orientation, increment))
+        # DART keeps the rotation vector of the whole orientation, too, and expands it again.
+        end = rotations.quaternion_product(x.orientation, cut_exponential(rotation_vector))
+        return Coordinates(q, position, cut_exponential(rotations.quaternion_vector(end), end))
 
     def runge_kutta(
         self, slope: Callable[[Coordinates, Array], Array], x: Coordinates, v: Array, h: float

@@ -130,9 +130,8 @@ class EnergyParts:
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
-        # What is lost in setting a state is lost in each physics step, as in twin_comparison.py.
-        factor = round_off.factor(twin.rounding)
-        bound = factor * (rounded_change + rms(lost)) + self._floor(twin.rounding)
+        factor, floor = round_off.factor(twin.rounding), self._floor(twin.rounding)
+        bound = factor * rounded_change + SAFETY * rms(lost) + floor
         time, length = self._span(parts[largest])
         left, worst = rms(differences), float(differences[largest])
         step = twin.physics_step
