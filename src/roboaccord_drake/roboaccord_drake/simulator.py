@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
+from pydrake.multibody.tree import PdControllerGains
 from roboaccord.contract import (
     Acceleration,
     AccordError,
@@ -27,7 +29,7 @@ from roboaccord.engines import WORLD, EngineModel, EngineSimulator, read_setting
 from roboaccord.numerics import quaternion_matrix, yaw_quaternion
 from roboaccord.simulators import LOCK_INERTIA, Losses
 
-from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, make_plant
+from roboaccord_drake.model import CONTINUOUS, NO_SERVO, DrakeMechanism, dynamics_of, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings
 
 # Relative; largest difference of a mass or inertia in Drake from the description's that is taken
@@ -82,6 +84,7 @@ class DrakeSimulator(EngineSimulator):
         for name, effort in model.preload.items():
             self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
         self._height = 0.0
+        self._desired: dict[Any, Array] = {}  # states that Drake's servos aim at
         self._prepare_forces()
 
     def _refuse_replaced_inertias(self) -> None:
@@ -102,6 +105,17 @@ class DrakeSimulator(EngineSimulator):
         smooth = self.mechanism.plant, self.mechanism.context
         for plant, context in ((self._plant, self._context), smooth):
             plant.GetJointActuatorByName(self.joints[joint]).SetRotorInertia(context, inertia)
+
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by the PD controller of its actuator, which Drake's solver has implicit."""
+        if self._continuous:
+            raise AccordError(f"drake: no servo in continuous time; {CURE}")
+        motor = self._plant.GetJointActuatorByName(self.joints[joint])
+        motor.set_controller_gains(PdControllerGains(p=max(stiffness, NO_SERVO), d=damping))
+        port = self._plant.get_desired_state_input_port(motor.model_instance())
+        desired = self._desired.setdefault(port.get_index(), np.zeros(port.size()))
+        desired[motor.input_start()] = target
+        port.FixValue(self._context, desired)
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return nothing: there is no contact."""

@@ -110,6 +110,10 @@ class DartSimulator(EngineSimulator):
         if self._contact:
             self._contact.update_locks()
 
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by its spring and its damper, which are implicit."""
+        self.mechanism.hold(joint, stiffness, damping + self._passive[joint], target)
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
         return self._contact.points() if self._contact else ()
