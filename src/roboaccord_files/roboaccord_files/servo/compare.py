@@ -159,7 +159,10 @@ class Comparison:
         joint, servo = self.joint(number), replace(self.servos[number], mode=mode)
         targets = self.targets(number)
         curves = {key: joint.respond(servo, targets[key]) for key in ("step", "ramp")}
-        curves["hold"] = joint.respond(servo, targets["hold"], "exact", -self.weight(number, 0.0))
+        start = self.setup.initial.q  # the weight depends on the angle
+        heavy = Rig(self.setup, start, REFERENCE, mode == "own", self.armature)
+        servos_in_mode = [replace(each, mode=mode) for each in self.servos]
+        curves["hold"] = heavy.respond(number, servos_in_mode, targets["hold"])
         row = self._answer(number, EXACT, servo, curves["step"], self.droop(number))
         plain = stiffer(servo, 1.0)
         ratio, limit = damping_ratio(joint.poles(plain)), joint.unstable_above(plain)

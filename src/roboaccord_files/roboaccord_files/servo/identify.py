@@ -144,7 +144,9 @@ def split(
 ) -> tuple[float, Servo]:
     """Return inertia and gains for it, of gains that were fitted for the intended inertia."""
     stiffer, damper = fitted.kp / intended.kp, fitted.kd / (intended.kd or fitted.kd)
-    if kp is not None:
+    if max(abs(stiffer - 1.0), abs(damper - 1.0)) < ALIKE:
+        ratio = 1.0  # another droop is not the servo's
+    elif kp is not None:
         ratio = kp / fitted.kp
     elif abs(stiffer / damper - 1.0) < ALIKE:
         ratio = 1.0 / stiffer

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.console import file_line, make_table
 
-from roboaccord_files.servo.result import Servos
+from roboaccord_files.servo.result import Match, Servos
 
 
 def figure(value: float | None, digits: int = 3) -> str:
@@ -26,37 +26,41 @@ def named(differences: Mapping[str, float | str]) -> str:
 
 
 def lines(servos: Servos, files: list[str]) -> list[RenderableType]:
-    """Return the tables and lines to print."""
-    answers = make_table(
-        "joint", "engine", "mode", "over", "settles", "droop", "ratio", "up to kp", "error",
-        words=("engine", "mode"),
-    )  # fmt: skip
-    shown = {(row.name, row.engine, row.mode): row for row in servos.shown}
-    before = ""
-    for row in servos.joints:
-        error = shown[row.name, row.engine, row.mode].error
-        answers.add_row(
-            "" if row.name == before else row.name, row.engine, row.mode,
-            "lost" if row.overshoot is None else f"{100.0 * row.overshoot:.2f} %",
-            figure(row.settling), figure(row.steady_error), figure(row.damping_ratio),
-            figure(row.unstable_above), figure(error, 2),
-        )  # fmt: skip
-        before = row.name
-    out: list[RenderableType] = [answers]
-    out += [
-        Text(f"{row.name} in {row.engine} {row.mode}: {named(row.differences)}")
-        for row in servos.shown
-        if row.differences
+    """Return the tables and lines to print: a table a joint, differences, and matches."""
+    out: list[RenderableType] = [
+        answers_of(servos, name) for name in dict.fromkeys(row.name for row in servos.joints)
     ]
-    if servos.match:
-        matches = make_table("from", "to", "joint", "gains", "before", "after", words=("to", "joint"))
-        for match in servos.match:
-            head = match.origin, match.to
-            tail = figure(match.error_before, 2), figure(match.error_after, 2)
-            for name, gains in match.gains.items():
-                text = " ".join(f"{key} {value:.5g}" for key, value in gains.items())
-                matches.add_row(*head, name, text, *tail)
-                head, tail = ("", ""), ("", "")
-        out.append(matches)
+    alike: dict[str, list[str]] = {}
+    for row in servos.shown:
+        if row.differences:
+            alike.setdefault(f"{row.engine} {row.mode}: {named(row.differences)}", []).append(row.name)
+    joints = len({row.name for row in servos.joints})
+    for text, names in alike.items():
+        out.append(Text(text if len(names) == joints else f"{text} ({', '.join(names)})"))
+    for match in servos.match:
+        out += matches_of(match)
     out += [Text(f"left out: {reason}") for reason in servos.refused]
     return [*out, file_line(files)] if files else out
+
+
+def answers_of(servos: Servos, name: str) -> RenderableType:
+    """Return the table of a joint."""
+    headings = "over", "settles", "droop", "ratio", "up to kp", "behind", "error"
+    table = make_table("engine", "mode", *headings, title=name, words=("mode",))
+    shown = {(row.engine, row.mode): row for row in servos.shown if row.name == name}
+    for row in (row for row in servos.joints if row.name == name):
+        seen = shown[row.engine, row.mode]
+        over = "lost" if row.overshoot is None else f"{100.0 * row.overshoot:.2f} %"
+        numbers = row.settling, row.steady_error, row.damping_ratio, row.unstable_above
+        rest = map(figure, (*numbers, seen.ramp_error))
+        table.add_row(row.engine, row.mode, over, *rest, figure(seen.error, 2))
+    return table
+
+
+def matches_of(match: Match) -> list[RenderableType]:
+    """Return a line with the errors of a match, and one for the gains of each joint."""
+    errors = f"{figure(match.error_before, 2)} -> {figure(match.error_after, 2)}"
+    out: list[RenderableType] = [Text(f"{match.to} as {match.origin}: error {errors}, by")]
+    for name, gains in match.gains.items():
+        out.append(Text(f"  {name}: {', '.join(f'{k} {v:.5g}' for k, v in gains.items())}"))
+    return out
