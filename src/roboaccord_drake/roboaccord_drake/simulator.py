@@ -83,7 +83,7 @@ class DrakeSimulator(EngineSimulator):
         self._preload = np.zeros_like(self._total)
         for name, effort in model.preload.items():
             self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
-        self._height = 0.0
+        self._height, self._has_servos = 0.0, model.servos and not self._continuous
         self._desired: dict[Any, Array] = {}  # states that Drake's servos aim at
         self._prepare_forces()
 
@@ -104,6 +104,11 @@ class DrakeSimulator(EngineSimulator):
         inertia = LOCK_INERTIA if locked else self.armature[joint]
         smooth = self.mechanism.plant, self.mechanism.context
         for plant, context in ((self._plant, self._context), smooth):
+            if self._has_servos and plant is self._plant:
+                # The solver of servos does not converge with such inertias.
+                held = plant.GetJointByName(self.joints[joint])
+                (held.Lock if locked else held.Unlock)(context)
+                continue
             plant.GetJointActuatorByName(self.joints[joint]).SetRotorInertia(context, inertia)
 
     def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
@@ -181,8 +186,11 @@ class DrakeSimulator(EngineSimulator):
                 self._apply_forces(*self._coordinates())
                 try:
                     self._plant.ExecuteForcedEvents(self._context, False)
-                except RuntimeError:  # raised for forces that are not finite
+                except RuntimeError as error:  # raised for forces that are not finite
                     check_state(self._read(), self.joints, self.name)
+                    if "failed to converge" in str(error):  # only where servos act
+                        reason = "its solver does not converge: servos are too stiff"
+                        raise AccordError(f"drake: {reason}") from None
                     raise
         if self._continuous:
             self._refuse_passed_stops()

@@ -34,8 +34,9 @@ from roboaccord_files.servo.measures import (
 from roboaccord_files.servo.result import EXACT, Answer, Servos, Shown
 from roboaccord_files.servo.rig import Rig
 
-PERIODS = 12.0  # length of a run over 1 / w, w the natural frequency: e^-8 of a step is left
-SHORTEST, LONGEST = 24, 4000  # control ticks of a run
+LEFT = 8.5  # a run takes until e^-LEFT of the slowest motion is left
+SHORTEST, LONGEST = 24, 2000  # control ticks of a run
+PHASE = 0.5  # rad; of the samples from which a damping ratio is found
 FEW = 24  # ticks by which poles are found
 NUDGE = 0.1  # start of such a run, over the step
 RAMP = 0.5  # rad/s or m/s
@@ -84,9 +85,9 @@ class Comparison:
 
     def ticks(self, number: int) -> int:
         """Return the control ticks of a run of a joint."""
-        joint = self.joint(number)
-        duration = PERIODS * (joint.inertia / self.servos[number].kp) ** 0.5
-        return int(np.clip(round(duration / joint.period), SHORTEST, LONGEST))
+        slowest = float(np.abs(self.joint(number).poles(stiffer(self.servos[number], 1.0))[0]))
+        ticks = LEFT / -np.log(slowest) if 0.0 < slowest < 1.0 else SHORTEST
+        return int(np.clip(np.ceil(ticks), SHORTEST, LONGEST))
 
     def weight(self, number: int, angle: float) -> float:
         """Return the effort that carries the held robot at an angle beyond the start."""
@@ -239,7 +240,12 @@ class Comparison:
         guess = joint.unstable_above(stiffer(servo, 1.0), guesses[0])
         factor = limit_of(unstable, guess / servo.kp if guess else None)
         limit = factor * servo.kp if factor else None
-        return replace(row, damping_ratio=damping_ratio(poles(1.0)), unstable_above=limit)
+        # Of the whole response, some tenths of a radian of its phase apart.
+        deviation = response[servo.delay :] - float(self.steps[number])
+        slowest = joint.poles(stiffer(servo, 1.0))[0]
+        apart = max(int(PHASE / abs(np.log(complex(slowest)))), 1) if slowest else 1
+        ratio = damping_ratio(poles_of(deviation[::apart], 2)) if row.settling else None
+        return replace(row, damping_ratio=ratio, unstable_above=limit)
 
 
 def inertias(setup: Setup) -> Array:

@@ -101,7 +101,8 @@ def identify(
                 start = replace(servo, mode=mode, delay=delay)
                 fitted = fit(response, targets, joint, start, name)
                 residual = rms(joint.respond(fitted, targets, name), response) / abs(step)
-                parts = split(fitted, joint, servo, kp)
+                measured = kp and kp * joint.compliance(fitted, name)
+                parts = split(fitted, joint, servo, measured)
                 candidates.append(Found(fitted, name, residual, joint, servo, *parts))
     best = min(found.residual for found in candidates)
     accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
@@ -140,14 +141,20 @@ def fit(response: Array, targets: Array, joint: Joint, servo: Servo, scheme: str
 
 
 def split(
-    fitted: Servo, joint: Joint, intended: Servo, kp: float | None
+    fitted: Servo, joint: Joint, intended: Servo, measured: float | None
 ) -> tuple[float, Servo]:
-    """Return inertia and gains for it, of gains that were fitted for the intended inertia."""
+    """Return inertia and gains for it, of gains that were fitted for the intended inertia.
+
+    Args:
+        fitted, intended: servos.
+        joint: as intended.
+        measured: stiffness under a known weight over the fitted one; None without weight.
+    """
     stiffer, damper = fitted.kp / intended.kp, fitted.kd / (intended.kd or fitted.kd)
     if max(abs(stiffer - 1.0), abs(damper - 1.0)) < ALIKE:
         ratio = 1.0  # another droop is not the servo's
-    elif kp is not None:
-        ratio = kp / fitted.kp
+    elif measured is not None:
+        ratio = measured
     elif abs(stiffer / damper - 1.0) < ALIKE:
         ratio = 1.0 / stiffer
     else:

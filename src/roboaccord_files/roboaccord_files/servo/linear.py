@@ -10,7 +10,8 @@ the input is the target.
     euler      semi-implicit Euler: a from the start of the step, then v, then q
     damped     the same, with the servo's damping at the end of the step (MuJoCo's implicitfast)
     implicit   with its spring at the end of the step, too (DART, Drake, PhysX with PGS)
-    implicit4, implicit10    the same in 4 or 10 substeps (PhysX with TGS in as many iterations)
+    implicit4, implicit10    the same in 4 or 10 substeps (PhysX with TGS in as many iterations),
+               other efforts act at the start of the step
 """
 
 from __future__ import annotations
@@ -56,15 +57,20 @@ class Joint:
 
         The servo's input is its effort, or the target in the mode `own`.
         """
-        kp, kd = (servo.kp, servo.kd) if servo.mode == "own" else (0.0, 0.0)
-        rows, effort = _step(self, kp, kd, scheme)
-        if scheme == "exact":
-            whole = _step(replace(self, step=self.period), kp, kd, scheme)
-        else:
-            whole = np.linalg.matrix_power(rows, self.steps), effort
-            for _ in range(self.steps - 1):
-                whole = whole[0], rows @ whole[1] + effort
-        return whole[0], whole[1] * (kp if servo.mode == "own" else 1.0), whole[1]
+        is_own = servo.mode == "own"
+        kp, kd = (servo.kp, servo.kd) if is_own else (0.0, 0.0)
+        joint, count = (replace(self, step=self.period), 1) if scheme == "exact" else (self, self.steps)
+        rows, by_target, by_effort = step = _step(joint, kp, kd, scheme)
+        for _ in range(count - 1):
+            step = rows @ step[0], rows @ step[1] + by_target, rows @ step[2] + by_effort
+        return step if is_own else (step[0], step[2], step[2])
+
+    def compliance(self, servo: Servo, scheme: str = "exact") -> float:
+        """Return the angle by which a constant effort of 1 moves the joint in the end."""
+        if servo.mode != "own":
+            return 1.0 / servo.kp
+        rows, _, loads = self.tick(servo, scheme)
+        return float(np.linalg.solve(np.eye(2) - rows, loads)[0])
 
     def respond(
         self, servo: Servo, targets: Array, scheme: str = "exact", load: float = 0.0
@@ -135,22 +141,30 @@ def stiffer(servo: Servo, factor: float) -> Servo:
     return replace(servo, kp=servo.kp * factor, kd=servo.kd * factor**0.5, mode=mode)
 
 
-def _step(joint: Joint, kp: float, kd: float, scheme: str) -> tuple[Array, Array]:
-    """Return A (2, 2) and B (2,) of an effort, of a physics step with a servo in it."""
+def _step(joint: Joint, kp: float, kd: float, scheme: str) -> tuple[Array, Array, Array]:
+    """Return A (2, 2), B (2,) of a target and B (2,) of an effort, of a physics step with a servo.
+
+    In substeps of PhysX efforts act at the start of the step, as the joint's own damping does here.
+    """
     name = scheme.rstrip("0123456789")
     parts = int(scheme[len(name) :] or 1)
     inertia, d, h = joint.inertia, joint.damping, joint.step / parts
     if name == "exact":
-        return _closed_form(inertia, d + kd, kp, h)
+        rows, effort = _closed_form(inertia, d + kd, kp, h)
+        return rows, kp * effort, effort
     end = inertia + (h * kd if name != "euler" else 0.0) + (h * h * kp if name == "implicit" else 0)
     late = h * kp if name == "implicit" else 0.0  # the spring at the end of the step
-    rate = np.array([-h * kp / end, 1.0 - h * (kd + d + late) / end])
+    during = d if parts == 1 else 0.0
+    rate = np.array([-h * kp / end, 1.0 - h * (kd + during + late) / end])
     rows = np.array([[1.0 + h * rate[0], h * rate[1]], rate])
     effort = np.array([h * h / end, h / end])
-    whole, by_effort = rows, effort
+    if parts == 1:
+        return rows, kp * effort, effort
+    whole, by_target = rows, kp * effort
     for _ in range(parts - 1):
-        whole, by_effort = rows @ whole, rows @ by_effort + effort
-    return whole, by_effort
+        whole, by_target = rows @ whole, rows @ by_target + kp * effort
+    push = whole @ np.array([0.0, joint.step / inertia])
+    return whole - np.outer(push, [0.0, d]), by_target, push
 
 
 def _closed_form(inertia: float, d: float, k: float, time: float) -> tuple[Array, Array]:

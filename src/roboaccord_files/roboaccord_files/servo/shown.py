@@ -10,10 +10,12 @@ from roboaccord.cli.console import file_line, make_table
 
 from roboaccord_files.servo.result import Match, Servos
 
+TINY = 1e-15  # a smaller number is round-off
+
 
 def figure(value: float | None, digits: int = 3) -> str:
     """Return a number as text; a dash where there is none."""
-    return "-" if value is None else f"{value:.{digits}g}"
+    return "-" if value is None else f"{value if abs(value) > TINY else 0.0:.{digits}g}"
 
 
 def named(differences: Mapping[str, float | str]) -> str:

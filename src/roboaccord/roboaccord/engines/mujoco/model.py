@@ -73,6 +73,7 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
             actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
             actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
             actuator.gainprm[0] = 0.0
+            spec.joint(name).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
         if model.contact:
             collide(spec, model.contact, settings)
         return spec.compile()
