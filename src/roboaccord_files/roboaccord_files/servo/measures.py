@@ -15,6 +15,7 @@ from roboaccord.contract import Array
 BAND = 0.02  # of the step; a response has settled once it stays within it
 PRECISION = 1.01  # ratio of the stiffnesses between which the limit of an engine is found
 DECADE, DECADES = 10.0, 6  # steps of the search where no limit is expected
+FLOOR = 1e-4  # of a motion; what is smaller is the round-off of single precision at rest
 SLACK = 1e-4  # a pole this far beyond 1 is unstable: single precision finds poles so well
 
 
@@ -45,6 +46,7 @@ def poles_of(deviation: Array, order: int) -> Array:
         order: number of poles.
     """
     y = np.asarray(deviation) / (np.abs(deviation).max() or 1.0)
+    y = np.where(np.abs(y) < FLOOR, 0.0, y)
     columns = np.column_stack([y[order - i : len(y) - i] for i in range(1, order + 1)])
     factors = np.linalg.lstsq(columns, y[order:], rcond=1e-12)[0]
     roots = np.roots([1.0, *-factors])
