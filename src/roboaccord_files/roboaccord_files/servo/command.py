@@ -8,40 +8,39 @@ frequency FREQUENCY and the damping ratio RATIO.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 import typer
 from roboaccord.cli import Result, options, results
-from roboaccord.cli.console import counted
-from roboaccord.contract import AccordError, Array, check_known
-from roboaccord.engines import check_engine
-from roboaccord.scenario import Setup, is_file
+from roboaccord.cli.console import counted, file_line
+from roboaccord.contract import AccordError, check_known
+from roboaccord.contract.errors import need
+from roboaccord.engines import REFERENCE
+from roboaccord.scenario import is_file
 from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.command import RobotFile, XacroArguments, velocity_limits
-from roboaccord_files.servo import figure, shown
-from roboaccord_files.servo.compare import Comparison, inertias
-from roboaccord_files.servo.law import MODES, Servo
-from roboaccord_files.servo.result import Servos
+from roboaccord_files.servo.compare import Comparison, statics
+from roboaccord_files.servo.linear import MODES, NO_LIMIT, Servo
 
 FREQUENCY, RATIO = 10.0, 0.7  # rad/s; of servos for which neither the file nor an option has gains
-STEP, SLIDE = 0.1, 0.02  # rad, m; size of a step
+STEPS = {"prismatic": 0.02}  # m; sizes of steps by kind of joint
+STEP = 0.1  # rad
+FINE = 1e-3  # s; physics steps are at most so long, unless they are set
+# Springs, stops and dry friction are left out: with them the response has no closed form.
+LINEAR = ("dry_friction", "springs", "actuators", "stops")
 Joints = Annotated[str, typer.Option("--joint", metavar="LIST", help="Joints that move; all.")]
-Stiffness = Annotated[float | None, typer.Option(min=0.0, help="Of each joint [N m/rad or N/m].")]
-Damping = Annotated[float | None, typer.Option(min=0.0, help="Of each joint [N m s/rad or N s/m].")]
-Mode = Annotated[
-    str,
-    typer.Option(
-        metavar="LIST",
-        help="own: the engine's actuator; explicit: held over a control tick; limited: within "
-        "limits of effort and velocity; line: within a torque-speed line.",
-    ),
-]
+Stiffness = Annotated[float | None, typer.Option(min=1e-9, help="Of each joint [N m/rad, N/m].")]
+Damping = Annotated[float | None, typer.Option(min=0.0, help="Of each joint [N m s/rad, N s/m].")]
+MODE_HELP = (
+    "own: the engine's actuator; explicit: held over a control tick; limited: within limits of "
+    "effort and velocity; line: within a torque-speed line."
+)
+Mode = Annotated[str, typer.Option(metavar="LIST", help=MODE_HELP)]
 Delay = Annotated[int, typer.Option(min=0, max=100, help="Control ticks by which a servo is late.")]
 Armature = Annotated[float, typer.Option(min=0.0, help="Inertia of a rotor, added to each joint.")]
-Size = Annotated[float | None, typer.Option(min=0.0, help="Of the step; 0.1 rad or 0.02 m.")]
+Size = Annotated[float | None, typer.Option(min=1e-6, help="Of the step; 0.1 rad or 0.02 m.")]
 Rate = Annotated[float, typer.Option(min=1.0, max=1e5, help="Control rate [Hz].")]
 Origin = Annotated[str, typer.Option("--as", metavar="ENGINE[:MODE]", help="What others match.")]
 Free = Annotated[bool, typer.Option("--free", help="Hold nothing; the reference is exact.")]
@@ -62,7 +61,7 @@ def servo_command(
     rate: Rate = 250.0,
     origin: Origin = "",
     free: Free = False,
-    base: options.Base = "",
+    base: options.Base = "fixed",
     changes: options.Changes = None,
     packages: options.Packages = None,
     folder: options.Out = None,
@@ -86,87 +85,60 @@ def servo_command(
     """
     if not is_file(what):
         raise AccordError(f"{what}: name a robot's file (URDF, xacro, SDF or MJCF)")
-    _, arguments = options.split_arguments(words or [])
-    settings = [*(changes or ()), f"control_period={1.0 / rate!r}", "parameters.dry_friction=0"]
-    settings += ["parameters.springs=0", "parameters.actuators=0", "parameters.stops=0"]
-    if not any(change.startswith("physics_step=") for change in settings):
-        settings.append(f"physics_step={1.0 / rate / math.ceil(1e3 / rate)!r}")
-    folders = options.read_packages(packages or [])
-    setup, weightless = (
-        load_setup(
-            what, "", [*settings, *more], base=base or "fixed", packages=folders,
-            arguments=arguments,
-        )
-        for more in ((), ("parameters.gravity=0",))
-    )  # fmt: skip
-    if not free and setup.scenario.base != "fixed":
+    if not free and base != "fixed":
         raise AccordError("--base planar and free are for --free: a held robot is fixed")
-    chosen, modes = options.listed(joint) or [*setup.joints], options.listed(mode)
-    for name, known in [(n, setup.joints) for n in chosen] + [(m, MODES) for m in modes]:
-        check_known("unknown joint " if known is setup.joints else "unknown mode ", name, known)
-    numbers = [setup.joints.index(name) for name in chosen]
-    if not numbers:
-        raise AccordError(f"{what}: it has no joint that moves")
-    added = np.full(len(setup.joints), armature)
-    comparison = Comparison(
-        setup=setup,
-        weightless=weightless,
-        servos=[replace(servo, delay=delay) for servo in servos_of(setup, added, kp, kd)],
-        armature=added,
-        steps=np.array([step or (SLIDE if slides(setup, n) else STEP) for n in setup.joints]),
-        chosen=numbers,
-        engines=engines_of(engines, free),
-        modes=modes,
-        held=not free,
+    need("pictures need", "report")
+    period, settings = 1.0 / rate, [f"parameters.{name}=0" for name in LINEAR]
+    settings += [
+        f"control_period={period!r}",
+        f"physics_step={period / math.ceil(period / FINE)!r}",
+    ]
+    settings += changes or []
+    folders, (_, arguments) = options.read_packages(packages or []), options.split_arguments(words or [])
+    setup, weightless = (
+        load_setup(what, "", [*settings, *no], base=base, packages=folders, arguments=arguments)
+        for no in ((), ("parameters.gravity=0",))
     )
+    names, modes = options.listed(joint) or [*setup.joints], options.listed(mode)
+    if not names:
+        raise AccordError(f"{what}: it has no joint that moves")
+    for name in names:
+        check_known("unknown joint ", name, setup.joints)
+    for name in modes:
+        check_known("unknown mode ", name, MODES)
+    chosen = [n for n in options.choose_engines(engines) if n != REFERENCE]
+    chosen = [REFERENCE] * free + chosen
     wanted, _, wanted_mode = origin.partition(":")
-    if wanted:
-        check_known("--as: not in --engines: ", wanted, comparison.engines)
-    result = Servos(what, rate, setup.scenario.physics_step)
-    with counted(len(comparison.engines) * len(modes) * len(numbers), "servos") as done:
-        comparison.run(result, (wanted, wanted_mode), lambda: done(1))
-    if not result.versions:
-        raise AccordError("; ".join(result.refused) or "no engine is installed")
+    for name, known in ((wanted, chosen), (wanted_mode, modes)):
+        if name:
+            check_known("--as names what is not compared: ", name, known)
+    moving = {each.name: each for each in setup.tree.moving}
+    kinds = [moving[name].kind for name in setup.joints]
+    added, servos = np.full(len(kinds), armature), list[Servo]()
+    inertias, velocities = statics(setup, setup.initial.q)[0] + added, velocity_limits(setup)
+    for i, inertia in enumerate(inertias.tolist()):
+        described = moving[setup.joints[i]].servo
+        stiffness = kp or described[0] or inertia * FREQUENCY**2
+        by_ratio = 2.0 * RATIO * math.sqrt(stiffness * inertia)
+        damping = kd if kd is not None else described[1] or by_ratio
+        limits = float(setup.effort_limits[i]) or NO_LIMIT, float(velocities[i])
+        servos.append(Servo(stiffness, damping, "explicit", delay, *limits))
+    sizes = np.array([step or STEPS.get(kind, STEP) for kind in kinds])
+    numbers = [setup.joints.index(name) for name in names]
+    comparison = Comparison(
+        setup, weightless, servos, added, sizes, numbers, chosen, modes, held=not free
+    )
+    with counted((len(chosen) + 1) * len(modes) * len(numbers), "servos") as done:
+        data = comparison.run((wanted, wanted_mode), lambda: done(1))
+    if not data["versions"]:
+        raise AccordError("; ".join(data["refused"]) or "no engine is installed")
+    from roboaccord_files.servo import shown  # draws, by libraries that not everybody has
+
     with results(folder, "servo", force=force) as target:
-        files = []
-        for name in result.curves:
-            files.append(str(target / f"{name}.svg"))
-            unit = "m" if slides(setup, name) else "rad"
-            figure.draw(result, name, unit, target / f"{name}.svg")
-        result.files = files
-        return Result(result.to_json(), shown.lines(result, files))
-
-
-def engines_of(names: str, free: bool) -> list[str]:
-    """Return the engines of a list; those that are installed by default."""
-    chosen = options.choose_engines(names)
-    for name in chosen:
-        check_engine(name)
-    reference = ["reference"] if free else []
-    return [*reference, *(name for name in chosen if name != "reference")]
-
-
-def slides(setup: Setup, name: str) -> bool:
-    """Return whether a joint is prismatic."""
-    return next(joint for joint in setup.tree.moving if joint.name == name).kind == "prismatic"
-
-
-def servos_of(
-    setup: Setup, armature: Array, kp: float | None, kd: float | None
-) -> list[Servo]:
-    """Return the servos of all joints, with the limits of the file.
-
-    Args:
-        setup: robot and scenario.
-        armature: added inertia of rotors (n,).
-        kp, kd: gains of all joints; None for those of the file, or by FREQUENCY and RATIO.
-    """
-    servos, velocities = list[Servo](), velocity_limits(setup)
-    joints = {joint.name: joint for joint in setup.tree.moving}
-    for i, inertia in enumerate(inertias(setup) + armature):
-        described = joints[setup.joints[i]]
-        stiffness = kp or described.servo[0] or float(inertia) * FREQUENCY**2
-        damping = kd or described.servo[1] or 2.0 * RATIO * (stiffness * float(inertia)) ** 0.5
-        effort = float(setup.effort_limits[i]) or math.inf
-        servos.append(Servo(stiffness, damping, "explicit", 0, effort, float(velocities[i])))
-    return servos
+        files = [target / f"{name}.svg" for name in names]
+        for name, path in zip(names, files, strict=True):
+            unit = "m" if moving[name].kind == "prismatic" else "rad"
+            shown.draw(comparison, name, unit, path)
+        data |= {"file": what, "rate": rate, "physics_step": setup.scenario.physics_step}
+        data["files"] = [str(path) for path in files]
+        return Result(data, [*shown.lines(data), file_line(files)])

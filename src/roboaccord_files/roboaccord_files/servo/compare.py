@@ -1,15 +1,17 @@
 """Run the servos of all joints in all engines and modes, and compare them with the exact response.
 
-`Comparison.run` fills a `Servos` (result.py). The exact response of a held robot is the closed form
-of linear.py; where nothing is held it is that of the reference. The weight that pulls a held joint
-follows from the equations of motion, and so does the droop under it.
+The exact response of a held robot is the closed form of linear.py, under the name EXACT beside the
+engines; its weight depends on the angle, so that it holds a pose in the reference. Where nothing is
+held the exact response is that of the reference. `Comparison.run` returns what `--json` prints; the
+keys of `joints` and `match` stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -18,30 +20,31 @@ from roboaccord.engines import REFERENCE
 from roboaccord.robots.joint_friction import friction_of
 from roboaccord.scenario import Setup
 
-from roboaccord_files.servo.identify import Found, identify
-from roboaccord_files.servo.law import LIMITED, Servo
-from roboaccord_files.servo.linear import HELD_SCHEMES, OWN_SCHEMES, Joint, stiffer
-from roboaccord_files.servo.match import matched
-from roboaccord_files.servo.measures import (
-    SLACK,
-    damping_ratio,
-    limit_of,
-    overshoot,
-    poles_of,
-    rms,
-    settling,
-)
-from roboaccord_files.servo.result import EXACT, Answer, Servos, Shown
+from roboaccord_files.servo import linear
+from roboaccord_files.servo.identify import Found, identify, proposal
+from roboaccord_files.servo.linear import LIMITED, Joint, Servo
 from roboaccord_files.servo.rig import Rig
 
+EXACT = "exact"  # in place of an engine's name: the closed form
 LEFT = 8.5  # a run takes until e^-LEFT of the slowest motion is left
 SHORTEST, LONGEST = 24, 2000  # control ticks of a run
-PHASE = 0.5  # rad; of the samples from which a damping ratio is found
 FEW = 24  # ticks by which poles are found
+PRECISION = 1.01  # ratio of the stiffnesses between which the limit of an engine is found
+SLACK = 1e-4  # a pole this far beyond 1 is unstable: single precision finds poles so well
 NUDGE = 0.1  # start of such a run, over the step
+PHASE = 0.5  # rad; of the samples from which a damping ratio is found
 RAMP = 0.5  # rad/s or m/s
-AT_REST = 1e-4  # relative change over FEW ticks of a droop that has settled
+AT_REST = 1e-4  # relative change in the second half of a droop that has settled
 FELT = 1e-3  # of the step: a larger droop shows the stiffness
+Runs = dict[tuple[str, str], dict[int, tuple[Rig, Array, Found | None]]]
+
+
+def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
+    """Return the inertia about each joint while the others are held, and their weights (n,)."""
+    gravity, base = setup.parameters.gravity, setup.scenario.base
+    tree = TreeDynamics(setup.tree, setup.joints, base, gravity, sure=True)
+    mass, forces = tree.statics(q, np.eye(3))
+    return np.diag(mass)[-len(q) :], forces[-len(q) :]
 
 
 @dataclass(frozen=True)
@@ -49,14 +52,14 @@ class Comparison:
     """The servos to compare.
 
     Args:
-        setup: robot and scenario, with its weight.
-        weightless: the same without gravity.
+        setup, weightless: robot and scenario, with gravity and without.
         servos: of all joints, in the mode `explicit`, with their limits.
         armature: added inertia of rotors (n,).
         steps: size of the step of each joint (n,).
         chosen: numbers of the joints that move.
         engines, modes: names.
         held: whether the others are held.
+        curves: filled with the responses by joint, then by engine and mode.
     """
 
     setup: Setup
@@ -68,188 +71,171 @@ class Comparison:
     engines: Sequence[str]
     modes: Sequence[str]
     held: bool = True
+    curves: dict[str, dict[tuple[str, str], Mapping[str, Array]]] = field(default_factory=dict)
 
     @cached_property
-    def _dynamics(self) -> TreeDynamics:
-        setup = self.setup
-        gravity, base = setup.parameters.gravity, setup.scenario.base
-        return TreeDynamics(setup.tree, setup.joints, base, gravity)
+    def joints(self) -> list[Joint]:
+        """The joints of the held robot."""
+        law, scenario = friction_of(self.setup), self.setup.scenario
+        step = scenario.physics_step
+        inertias = statics(self.setup, self.setup.initial.q)[0] + self.armature
+        damping = law.viscous if law else 0.0 * inertias
+        steps = round(scenario.control_period / step)
+        return [Joint(float(i), float(d), step, steps) for i, d in zip(inertias, damping)]
 
-    def joint(self, number: int) -> Joint:
-        """Return a joint of the held robot."""
-        setup, law = self.setup, friction_of(self.setup)
-        inertia = inertias(setup)[number] + self.armature[number]
-        damping = float(law.viscous[number]) if law else 0.0
-        h, period = setup.scenario.physics_step, setup.scenario.control_period
-        return Joint(float(inertia), damping, h, round(period / h))
-
-    def ticks(self, number: int) -> int:
-        """Return the control ticks of a run of a joint."""
-        slowest = float(np.abs(self.joint(number).poles(stiffer(self.servos[number], 1.0))[0]))
+    def targets(self, number: int) -> dict[str, Array]:
+        """Return the targets of step, ramp and hold of a joint (k,)."""
+        slowest = abs(self.joints[number].poles(self.servos[number].stiffer(1.0))[0])
         ticks = LEFT / -np.log(slowest) if 0.0 < slowest < 1.0 else SHORTEST
-        return int(np.clip(np.ceil(ticks), SHORTEST, LONGEST))
+        ones = np.ones(int(np.clip(np.ceil(ticks), SHORTEST, LONGEST)))
+        ramp = RAMP * self.setup.scenario.control_period * np.cumsum(ones)
+        return {"step": self.steps[number] * ones, "ramp": ramp, "hold": 0.0 * ones}
 
     def weight(self, number: int, angle: float) -> float:
         """Return the effort that carries the held robot at an angle beyond the start."""
-        q = np.array(self.setup.initial.q)
-        q[number] += angle
-        forces = self._dynamics.statics(q, np.eye(3))[1]
-        return float(forces[number - len(q)])
+        unit = np.eye(len(self.steps))[number]
+        return float(statics(self.setup, self.setup.initial.q + angle * unit)[1][number])
 
     def droop(self, number: int) -> float:
-        """Return the angle by which the weight pushes a joint away from its target, exactly."""
-        kp, x = self.servos[number].kp, 0.0
-        for _ in range(50):  # Newton's method; the weight changes little beside the stiffness
-            slope = (self.weight(number, x + 1e-6) - self.weight(number, x - 1e-6)) / 2e-6
-            change = -(kp * x + self.weight(number, x)) / (kp + slope)
-            x += change
-            if abs(change) < 1e-14:
-                break
+        """Return the angle by which the weight moves a joint from its target, exactly."""
+        kp, x, change = self.servos[number].kp, 0.0, 1e-6
+        for _ in range(20):  # Newton's method
+            slope = (self.weight(number, x + change) - self.weight(number, x - change)) / change
+            x -= (kp * x + self.weight(number, x)) / (kp + 0.5 * slope)
         return x
 
-    def run(self, servos: Servos, origin: tuple[str, str], done: Callable[[], None]) -> None:
-        """Fill a result.
+    def rig(self, setup: Setup, engine: str, mode: str) -> Rig:
+        """Return the robot in an engine."""
+        own = mode == "own"
+        return Rig(setup, self.setup.initial.q, engine, own, self.armature, self.held)
+
+    def run(self, origin: tuple[str, str], done: Callable[[], None]) -> dict[str, Any]:
+        """Return the rows of all joints, what their responses show, and the matches.
 
         Args:
-            servos: result without rows.
             origin: engine and mode that the others are to match; "" for the first of each.
-            done: called after each joint.
+            done: called after each joint of an engine in a mode.
         """
-        found: dict[tuple[str, str], dict[int, tuple[Rig, Array, Found | None]]] = {}
-        for mode in self.modes if self.held else ():
-            for number in self.chosen:
-                self._add_exact(servos, number, mode)
-        for engine in self.engines:
+        result: dict[str, Any] = {"versions": {}, "joints": [], "shown": [], "refused": []}
+        runs: Runs = {}
+        for engine in [EXACT] * self.held + [*self.engines]:
             for mode in self.modes:
                 try:
-                    found[engine, mode] = self._in_engine(servos, engine, mode, done)
+                    runs[engine, mode] = self._run_in(result, engine, mode, done)
                 except AccordError as error:
-                    servos.refused.append(f"{engine} {mode}: {error}")
+                    result["refused"].append(f"{engine} {mode}: {error}")
         order = {name: i for i, name in enumerate(self.setup.joints)}
-        for rows in (servos.joints, servos.shown):
-            rows.sort(key=lambda row: (order[row.name], self.modes.index(row.mode)))
-        plain = {key: rows for key, rows in found.items() if key[1] not in LIMITED}
+        for rows in (result["joints"], result["shown"]):
+            rows.sort(key=lambda row: (order[row["name"]], self.modes.index(row["mode"])))
+        plain = {key: rows for key, rows in runs.items() if key[0] != EXACT and self.held}
+        plain = {key: rows for key, rows in plain.items() if key[1] not in LIMITED}
         first = next((k for k in plain if all(a in ("", b) for a, b in zip(origin, k))), None)
-        if self.held and first:
-            servos.match += matched(self, plain, first)
+        others = [key for key in plain if key != first]
+        pairs = [self._match(runs, first, key) for key in others] if first else []
+        return result | {"match": [pair for pair in pairs if pair]}
 
-    def _answer(self, number: int, engine: str, servo: Servo, step: Array, droop: float) -> Answer:
-        """Return a row without poles, of a response and the end of one that holds the weight."""
-        size = float(self.steps[number])
-        whole = len(step) == self.ticks(number) + 1 and abs(step[-1]) < 10.0 * size
-        return Answer(
-            self.setup.joints[number],
-            engine,
-            servo.mode,
-            {"kp": servo.kp, "kd": servo.kd},
-            servo.delay,
-            float(self.armature[number]),
-            overshoot(step, size) if whole else None,
-            settling(step, size, self.setup.scenario.control_period) if whole else None,
-            0.0 - droop if whole else None,
-        )
-
-    def targets(self, number: int) -> dict[str, Array]:
-        """Return the targets of step, ramp and hold (k,)."""
-        ticks, period = self.ticks(number), self.setup.scenario.control_period
-        ramp = RAMP * period * np.arange(1, ticks + 1)
-        return {"step": np.full(ticks, self.steps[number]), "ramp": ramp, "hold": np.zeros(ticks)}
-
-    def _add_exact(self, servos: Servos, number: int, mode: str) -> None:
-        """Add the row and the curves of the closed form."""
-        joint, servo = self.joint(number), replace(self.servos[number], mode=mode)
-        targets = self.targets(number)
-        curves = {key: joint.respond(servo, targets[key]) for key in ("step", "ramp")}
-        start = self.setup.initial.q  # the weight depends on the angle
-        heavy = Rig(self.setup, start, REFERENCE, mode == "own", self.armature)
-        servos_in_mode = [replace(each, mode=mode) for each in self.servos]
-        curves["hold"] = heavy.respond(number, servos_in_mode, targets["hold"])
-        row = self._answer(number, EXACT, servo, curves["step"], self.droop(number))
-        plain = stiffer(servo, 1.0)
-        ratio, limit = damping_ratio(joint.poles(plain)), joint.unstable_above(plain)
-        servos.joints.append(replace(row, damping_ratio=ratio, unstable_above=limit))
-        servos.curves.setdefault(row.name, {})[f"{EXACT} {mode}"] = curves
-        lag = float(targets["ramp"][-1] - curves["ramp"][-1])
-        servos.shown.append(Shown(row.name, EXACT, mode, lag, 0.0, {}))
-
-    def _in_engine(
-        self, servos: Servos, engine: str, mode: str, done: Callable[[], None]
+    def _run_in(
+        self, result: dict[str, Any], engine: str, mode: str, done: Callable[[], None]
     ) -> dict[int, tuple[Rig, Array, Found | None]]:
         """Add the rows of an engine; return rig, response and servo of each joint by number."""
-        start, found = self.setup.initial.q, {}
-        light, heavy = (
-            Rig(setup, start, engine, mode == "own", self.armature, self.held)
-            for setup in (self.weightless, self.setup)
-        )
-        servos.versions[engine] = light.simulator.version
-        for number in self.chosen:
-            all_servos = [replace(servo, mode=mode) for servo in self.servos]
-            targets, rigs = self.targets(number), {"step": light, "ramp": light, "hold": heavy}
-            curves = {
-                key: rig.respond(number, all_servos, targets[key]) for key, rig in rigs.items()
-            }
-            hold, servo = curves["hold"], all_servos[number]
-            row = self._answer(number, engine, servo, curves["step"], float(hold[-1]))
-            shown, exact = self._found(number, servo, curves), servos.curves.get(row.name, {})
-            truth = exact.get(f"{EXACT if self.held else REFERENCE} {mode}", {}).get("step")
-            size = float(self.steps[number])
-            error = rms(curves["step"], truth) / size if truth is not None else None
-            if self.held:
-                row = self._with_poles(row, light, number, all_servos, curves["step"])
-            servos.joints.append(row)
-            lag = float(targets["ramp"][-1] - curves["ramp"][-1])
-            whole = row.overshoot is not None
-            differences = shown.differences("exact") if shown else {}
-            servos.shown.append(
-                Shown(row.name, engine, mode, lag if whole else None, error, differences)
+        name = REFERENCE if engine == EXACT else engine
+        light, heavy = (self.rig(setup, name, mode) for setup in (self.weightless, self.setup))
+        servos = [replace(servo, mode=mode) for servo in self.servos]
+        runs, period = {}, self.setup.scenario.control_period
+        if engine != EXACT:
+            result["versions"][engine] = light.simulator.version
+        for i in self.chosen:
+            targets, joint, servo = self.targets(i), self.joints[i], servos[i]
+            if engine == EXACT:
+                curves = {key: joint.respond(servo, targets[key]) for key in ("step", "ramp")}
+            else:
+                curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
+            curves["hold"] = heavy.respond(i, servos, targets["hold"])
+            step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
+            label, by_engine = (
+                self.setup.joints[i],
+                self.curves.setdefault(self.setup.joints[i], {}),
             )
-            servos.curves.setdefault(row.name, {})[f"{engine} {mode}"] = curves
-            found[number] = light, curves["step"], shown
+            by_engine[engine, mode] = curves
+            whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
+            ticks, found = linear.settling(step, size), None
+            droop = self.droop(i) if engine == EXACT else float(hold[-1])
+            if whole and self.held and mode not in LIMITED and engine != EXACT:
+                found = identify(step, size, joint, servo, self._stiffness(i, hold, size))
+            ratio, limit = (
+                self._stability(light, engine, i, servos, step) if self.held else 2 * (None,)
+            )
+            result["joints"].append({
+                "name": label, "engine": engine, "mode": mode,
+                "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
+                "armature": float(self.armature[i]),
+                "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
+                "settling": ticks and ticks * period,
+                "steady_error": 0.0 - droop if whole else None,
+                "damping_ratio": ratio if whole else None, "unstable_above": limit,
+            })  # fmt: skip
+            exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
+            result["shown"].append({
+                "name": label, "engine": engine, "mode": mode,
+                "ramp_error": float(targets["ramp"][-1] - curves["ramp"][-1]) if whole else None,
+                "error": linear.rms(step, exact) / size if whole else None,
+                "differences": found.differences() if found else {},
+            })  # fmt: skip
+            runs[i] = light, step, found
             done()
-        return found
+        return runs
 
-    def _found(self, number: int, servo: Servo, curves: Mapping[str, Array]) -> Found | None:
-        """Return the servo that a response shows; None with limits, or if nothing is held."""
-        step, hold, size = curves["step"], curves["hold"], float(self.steps[number])
-        if not self.held or servo.mode in LIMITED or len(step) <= self.ticks(number):
-            return None
-        kp, end = None, float(hold[-1])
-        settled = abs(hold[-1] - hold[-1 - FEW // 2]) < AT_REST * abs(end)
-        if settled and abs(end) > FELT * abs(size):
-            kp = -self.weight(number, end) / end
-        return identify(step, size, self.joint(number), servo, "exact", kp)
+    def _stiffness(self, i: int, hold: Array, size: float) -> float | None:
+        """Return the stiffness that a droop shows; None where no weight is felt."""
+        end = float(hold[-1])
+        settled = abs(end - hold[len(hold) // 2]) < 100.0 * AT_REST * abs(end)
+        return -self.weight(i, end) / end if settled and abs(end) > FELT * abs(size) else None
 
-    def _with_poles(
-        self, row: Answer, rig: Rig, number: int, servos: Sequence[Servo], response: Array
-    ) -> Answer:
-        """Return a row with damping ratio and limit of an engine, by short runs."""
-        joint, servo = self.joint(number), servos[number]
+    def _stability(
+        self, rig: Rig, engine: str, i: int, servos: Sequence[Servo], step: Array
+    ) -> tuple[float | None, float | None]:
+        """Return damping ratio and limit of a joint, in an engine by short runs."""
+        joint, servo = self.joints[i], servos[i].stiffer(1.0)
+        poles, guess = joint.poles(servo), joint.unstable_above(servo)
+        if engine == EXACT:
+            return linear.damping_ratio(poles), guess
         order = 2 + (0 if servo.mode == "own" else servo.delay)
-        ticks = FEW + 2 * servo.delay
-        nudge = NUDGE * float(self.steps[number])
-
-        def poles(factor: float) -> Array:
-            changed = [stiffer(s, factor) for s in servos]
-            out = rig.respond(number, changed, np.zeros(ticks), nudge)
-            return poles_of(out, order) if len(out) == ticks + 1 else np.array([np.inf])
+        ticks, nudge = FEW + 2 * servo.delay, NUDGE * float(self.steps[i])
 
         def unstable(factor: float) -> bool:
-            return bool(abs(poles(factor)[0]) > 1.0 + SLACK)
+            changed = [each.stiffer(factor) for each in servos]
+            out = rig.respond(i, changed, np.zeros(ticks), nudge)
+            return len(out) <= ticks or abs(linear.poles_of(out, order)[0]) > 1.0 + SLACK
 
-        guesses = (OWN_SCHEMES if servo.mode == "own" else HELD_SCHEMES)[:1]
-        guess = joint.unstable_above(stiffer(servo, 1.0), guesses[0])
-        factor = limit_of(unstable, guess / servo.kp if guess else None)
-        limit = factor * servo.kp if factor else None
+        factor = linear.limit_of(unstable, guess and guess / servo.kp, PRECISION)
         # Of the whole response, some tenths of a radian of its phase apart.
-        deviation = response[servo.delay :] - float(self.steps[number])
-        slowest = joint.poles(stiffer(servo, 1.0))[0]
-        apart = max(int(PHASE / abs(np.log(complex(slowest)))), 1) if slowest else 1
-        ratio = damping_ratio(poles_of(deviation[::apart], 2)) if row.settling else None
-        return replace(row, damping_ratio=ratio, unstable_above=limit)
+        apart = max(int(PHASE / abs(np.log(complex(poles[0])))), 1) if poles[0] else 1
+        deviation = (step[servo.delay :] - float(self.steps[i]))[::apart]
+        found = linear.poles_of(deviation, 2) if len(deviation) > 4 else poles[:0]
+        return linear.damping_ratio(found), factor and factor * servo.kp
 
-
-def inertias(setup: Setup) -> Array:
-    """Return the inertia about each joint while all others are held (n,)."""
-    n = len(setup.joints)
-    tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
-    return np.asarray(np.diag(tree.statics(setup.initial.q, np.eye(3))[0])[-n:])
+    def _match(
+        self, runs: Runs, first: tuple[str, str], key: tuple[str, str]
+    ) -> dict[str, Any] | None:
+        """Return the gains by which an engine answers as the first; None where none is found."""
+        gains, errors = {}, list[tuple[float, float]]()
+        for i, (rig, response, second) in runs[key].items():
+            _, wanted, shown = runs[first][i]
+            if not (shown and second):
+                continue
+            servo, armature = proposal(wanted, float(self.steps[i]), shown, second)
+            servos = [replace(each, mode=key[1], delay=servo.delay) for each in self.servos]
+            servos[i] = replace(servo, mode=key[1])
+            added = self.armature + armature * np.eye(len(servos))[i]
+            trial = replace(rig, armature=added) if armature else rig
+            answer = trial.respond(i, servos, self.targets(i)["step"])
+            size = float(self.steps[i])
+            errors.append((linear.rms(response, wanted) / size, linear.rms(answer, wanted) / size))
+            more: dict[str, float] = {"armature": float(added[i])} if armature else {}
+            more |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+            gains[self.setup.joints[i]] = {"kp": servo.kp, "kd": servo.kd, **more}
+        if not errors:
+            return None
+        before, after = np.sqrt(np.mean(np.square(errors), axis=0)).tolist()
+        head = {"from": " ".join(first), "to": " ".join(key), "gains": gains}
+        return head | {"error_before": before, "error_after": after}

@@ -1,68 +1,79 @@
-"""Show the result of `accord servo`: a table of joints in engines, and one of matches."""
+"""Show the result of `accord servo`: a table and a picture a joint, differences, and matches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli.console import file_line, make_table
+from roboaccord.cli.console import make_table
+from roboaccord.engines import REFERENCE
+from roboaccord.report.drawing import legend, picture
 
-from roboaccord_files.servo.result import Match, Servos
+from roboaccord_files.servo.compare import EXACT, RAMP, Comparison
 
 TINY = 1e-15  # a smaller number is round-off
+SIZE = 10.0, 5.6  # inches; three axes side by side in two rows
+TITLES = {"step": "step", "ramp": "behind a ramp", "hold": "under its weight"}
+KEYS = "settling", "steady_error", "damping_ratio", "unstable_above", "ramp_error", "error"
 
 
-def figure(value: float | None, digits: int = 3) -> str:
+def figure(value: float | None) -> str:
     """Return a number as text; a dash where there is none."""
-    return "-" if value is None else f"{value if abs(value) > TINY else 0.0:.{digits}g}"
+    return "-" if value is None else f"{value if abs(value) > TINY else 0.0:.3g}"
 
 
-def named(differences: Mapping[str, float | str]) -> str:
-    """Return differences in words."""
-    texts = []
-    for key, value in differences.items():
-        size = value if isinstance(value, str) else f"{value:+.3g}"
-        texts.append(f"{key} {size}")
-    return ", ".join(texts) or "-"
-
-
-def lines(servos: Servos, files: list[str]) -> list[RenderableType]:
-    """Return the tables and lines to print: a table a joint, differences, and matches."""
-    out: list[RenderableType] = [
-        answers_of(servos, name) for name in dict.fromkeys(row.name for row in servos.joints)
-    ]
-    alike: dict[str, list[str]] = {}
-    for row in servos.shown:
-        if row.differences:
-            alike.setdefault(f"{row.engine} {row.mode}: {named(row.differences)}", []).append(row.name)
-    joints = len({row.name for row in servos.joints})
-    for text, names in alike.items():
-        out.append(Text(text if len(names) == joints else f"{text} ({', '.join(names)})"))
-    for match in servos.match:
-        out += matches_of(match)
-    out += [Text(f"left out: {reason}") for reason in servos.refused]
-    return [*out, file_line(files)] if files else out
-
-
-def answers_of(servos: Servos, name: str) -> RenderableType:
-    """Return the table of a joint."""
+def lines(result: Mapping[str, Any]) -> list[RenderableType]:
+    """Return what to print: a table a joint, then what differs, the matches, what is left out."""
+    tables, alike = dict[str, Any](), dict[str, list[str]]()
     headings = "over", "settles", "droop", "ratio", "up to kp", "behind", "error"
-    table = make_table("engine", "mode", *headings, title=name, words=("mode",))
-    shown = {(row.engine, row.mode): row for row in servos.shown if row.name == name}
-    for row in (row for row in servos.joints if row.name == name):
-        seen = shown[row.engine, row.mode]
-        over = "lost" if row.overshoot is None else f"{100.0 * row.overshoot:.2f} %"
-        numbers = row.settling, row.steady_error, row.damping_ratio, row.unstable_above
-        rest = map(figure, (*numbers, seen.ramp_error))
-        table.add_row(row.engine, row.mode, over, *rest, figure(seen.error, 2))
-    return table
+    for row, seen in zip(result["joints"], result["shown"], strict=True):
+        name, who = row["name"], (row["engine"], row["mode"])
+        if name not in tables:
+            tables[name] = make_table("engine", "mode", *headings, title=name, words=("mode",))
+        over = "lost" if row["overshoot"] is None else f"{100.0 * row['overshoot']:.2f} %"
+        tables[name].add_row(*who, over, *(figure((row | seen)[key]) for key in KEYS))
+        sizes = (
+            f"{k} {v if isinstance(v, str) else f'{v:+.3g}'}"
+            for k, v in seen["differences"].items()
+        )
+        if text := ", ".join(sizes):
+            alike.setdefault(f"{' '.join(who)}: {text}", []).append(name)
+    out = [f"{k} ({', '.join(v)})" if len(v) < len(tables) else k for k, v in alike.items()]
+    for match in result["match"]:
+        errors = f"{figure(match['error_before'])} -> {figure(match['error_after'])}"
+        out.append(f"{match['to']} as {match['from']}: error {errors}, by")
+        for name, gains in match["gains"].items():
+            out.append(f"  {name}: {', '.join(f'{k} {v:.5g}' for k, v in gains.items())}")
+    out += [f"left out: {reason}" for reason in result["refused"]]
+    return [*tables.values(), *map(Text, out)]
 
 
-def matches_of(match: Match) -> list[RenderableType]:
-    """Return a line with the errors of a match, and one for the gains of each joint."""
-    errors = f"{figure(match.error_before, 2)} -> {figure(match.error_after, 2)}"
-    out: list[RenderableType] = [Text(f"{match.to} as {match.origin}: error {errors}, by")]
-    for name, gains in match.gains.items():
-        out.append(Text(f"  {name}: {', '.join(f'{k} {v:.5g}' for k, v in gains.items())}"))
-    return out
+def draw(comparison: Comparison, joint: str, unit: str, path: Path) -> None:
+    """Write the picture of a joint; below are differences from the exact response.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    with picture(path, SIZE, nrows=2, ncols=len(TITLES), sharex=True) as axes:
+        for (above, below), (key, title) in zip(axes.T, TITLES.items(), strict=True):
+            exact = {}
+            for (engine, mode), curves in comparison.curves[joint].items():
+                curve = curves[key]
+                time = np.arange(len(curve)) * comparison.setup.scenario.control_period
+                values, label = RAMP * time - curve if key == "ramp" else curve, f"{engine} {mode}"
+                if engine in (EXACT, REFERENCE):
+                    exact[mode] = curve
+                    above.plot(time, values, color="0.6", linewidth=3.0, label=label)
+                    continue
+                (line,) = above.plot(time, values, linewidth=1.0, label=label)
+                if len(curve) == len(exact.get(mode, ())):
+                    below.plot(time, curve - exact[mode], color=line.get_color(), linewidth=1.0)
+            above.set(title=title)
+            below.set(xlabel="time [s]")
+        axes[0, 0].set(ylabel=f"{joint} [{unit}]")
+        axes[1, 0].set(ylabel=f"from the exact one [{unit}]")
+        legend(axes[0, 0], columns=6)
