@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,21 @@ from roboaccord.scenario import Setup
 
 from roboaccord_files.servo import linear
 from roboaccord_files.servo.identify import Found, identify, proposal
-from roboaccord_files.servo.linear import LIMITED, Joint, Servo
+from roboaccord_files.servo.linear import Joint, Servo
 from roboaccord_files.servo.rig import Rig
 
 EXACT = "exact"  # in place of an engine's name: the closed form
 LEFT = 8.5  # a run takes until e^-LEFT of the slowest motion is left
-SHORTEST, LONGEST = 24, 2000  # control ticks of a run
-FEW = 24  # ticks by which poles are found
+FEW, MANY = 24, 2000  # control ticks of a run; by FEW poles are found
 PRECISION = 1.01  # ratio of the stiffnesses between which the limit of an engine is found
 SLACK = 1e-4  # a pole this far beyond 1 is unstable: single precision finds poles so well
 NUDGE = 0.1  # start of such a run, over the step
 PHASE = 0.5  # rad; of the samples from which a damping ratio is found
 RAMP = 0.5  # rad/s or m/s
-AT_REST = 1e-4  # relative change in the second half of a droop that has settled
-FELT = 1e-3  # of the step: a larger droop shows the stiffness
-Runs = dict[tuple[str, str], dict[int, tuple[Rig, Array, Found | None]]]
+# Relative change in the last eighth of a droop that has settled, and size over the step of one that
+# shows the stiffness.
+AT_REST, FELT = 2e-3, 1e-3
+Run = dict[int, tuple[Rig, Array, Found | None]]  # rig, response and its servo by number of a joint
 
 
 def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
@@ -60,11 +61,12 @@ class Comparison:
         engines, modes: names.
         held: whether the others are held.
         curves: filled with the responses by joint, then by engine and mode.
+        result: filled with what `run` returns.
     """
 
     setup: Setup
     weightless: Setup
-    servos: Sequence[Servo]
+    servos: list[Servo]
     armature: Array
     steps: Array
     chosen: Sequence[int]
@@ -72,22 +74,22 @@ class Comparison:
     modes: Sequence[str]
     held: bool = True
     curves: dict[str, dict[tuple[str, str], Mapping[str, Array]]] = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def joints(self) -> list[Joint]:
         """The joints of the held robot."""
-        law, scenario = friction_of(self.setup), self.setup.scenario
-        step = scenario.physics_step
+        law, step = friction_of(self.setup), self.setup.scenario.physics_step
         inertias = statics(self.setup, self.setup.initial.q)[0] + self.armature
         damping = law.viscous if law else 0.0 * inertias
-        steps = round(scenario.control_period / step)
+        steps = round(self.setup.scenario.control_period / step)
         return [Joint(float(i), float(d), step, steps) for i, d in zip(inertias, damping)]
 
     def targets(self, number: int) -> dict[str, Array]:
         """Return the targets of step, ramp and hold of a joint (k,)."""
         slowest = abs(self.joints[number].poles(self.servos[number].stiffer(1.0))[0])
-        ticks = LEFT / -np.log(slowest) if 0.0 < slowest < 1.0 else SHORTEST
-        ones = np.ones(int(np.clip(np.ceil(ticks), SHORTEST, LONGEST)))
+        ticks = LEFT / -np.log(slowest) if 0.0 < slowest < 1.0 else FEW
+        ones = np.ones(int(np.clip(np.ceil(ticks), FEW, MANY)))
         ramp = RAMP * self.setup.scenario.control_period * np.cumsum(ones)
         return {"step": self.steps[number] * ones, "ramp": ramp, "hold": 0.0 * ones}
 
@@ -104,11 +106,6 @@ class Comparison:
             x -= (kp * x + self.weight(number, x)) / (kp + 0.5 * slope)
         return x
 
-    def rig(self, setup: Setup, engine: str, mode: str) -> Rig:
-        """Return the robot in an engine."""
-        own = mode == "own"
-        return Rig(setup, self.setup.initial.q, engine, own, self.armature, self.held)
-
     def run(self, origin: tuple[str, str], done: Callable[[], None]) -> dict[str, Any]:
         """Return the rows of all joints, what their responses show, and the matches.
 
@@ -116,67 +113,55 @@ class Comparison:
             origin: engine and mode that the others are to match; "" for the first of each.
             done: called after each joint of an engine in a mode.
         """
-        result: dict[str, Any] = {"versions": {}, "joints": [], "shown": [], "refused": []}
-        runs: Runs = {}
-        for engine in [EXACT] * self.held + [*self.engines]:
-            for mode in self.modes:
-                try:
-                    runs[engine, mode] = self._run_in(result, engine, mode, done)
-                except AccordError as error:
-                    result["refused"].append(f"{engine} {mode}: {error}")
+        result, runs = self.result, dict[tuple[str, str], Run]()
+        result |= {"versions": {}, "joints": [], "shown": [], "refused": []}
+        for engine, mode in product([EXACT] * self.held + [*self.engines], self.modes):
+            try:
+                runs[engine, mode] = self._run_in(engine, mode, done)
+            except AccordError as error:
+                result["refused"].append(f"{engine} {mode}: {error}")
         order = {name: i for i, name in enumerate(self.setup.joints)}
         for rows in (result["joints"], result["shown"]):
             rows.sort(key=lambda row: (order[row["name"]], self.modes.index(row["mode"])))
-        plain = {key: rows for key, rows in runs.items() if key[0] != EXACT and self.held}
-        plain = {key: rows for key, rows in plain.items() if key[1] not in LIMITED}
-        first = next((k for k in plain if all(a in ("", b) for a, b in zip(origin, k))), None)
-        others = [key for key in plain if key != first]
-        pairs = [self._match(runs, first, key) for key in others] if first else []
-        return result | {"match": [pair for pair in pairs if pair]}
+        firsts = (k for k in runs if k[0] != EXACT and all(a in ("", b) for a, b in zip(origin, k)))
+        first = next(firsts, (EXACT, ""))
+        pairs = (self._match(runs, first, key) for key in runs if first != key and first in runs)
+        result["match"] = [pair for pair in pairs if pair]
+        return result
 
-    def _run_in(
-        self, result: dict[str, Any], engine: str, mode: str, done: Callable[[], None]
-    ) -> dict[int, tuple[Rig, Array, Found | None]]:
-        """Add the rows of an engine; return rig, response and servo of each joint by number."""
-        name = REFERENCE if engine == EXACT else engine
-        light, heavy = (self.rig(setup, name, mode) for setup in (self.weightless, self.setup))
-        servos = [replace(servo, mode=mode) for servo in self.servos]
-        runs, period = {}, self.setup.scenario.control_period
-        if engine != EXACT:
-            result["versions"][engine] = light.simulator.version
+    def _run_in(self, engine: str, mode: str, done: Callable[[], None]) -> Run:
+        """Add the rows of an engine."""
+        which, start = REFERENCE if engine == EXACT else engine, self.setup.initial.q
+        light = Rig(self.weightless, start, which, mode == "own", self.armature, self.held)
+        heavy = replace(light, setup=self.setup)
+        servos, runs, result = [replace(s, mode=mode) for s in self.servos], Run(), self.result
+        result["versions"][which] = light.simulator.version
         for i in self.chosen:
             targets, joint, servo = self.targets(i), self.joints[i], servos[i]
+            curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
             if engine == EXACT:
-                curves = {key: joint.respond(servo, targets[key]) for key in ("step", "ramp")}
-            else:
-                curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
+                curves = {key: joint.respond(servo, targets[key]) for key in curves}
             curves["hold"] = heavy.respond(i, servos, targets["hold"])
             step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
-            label, by_engine = (
-                self.setup.joints[i],
-                self.curves.setdefault(self.setup.joints[i], {}),
-            )
+            head = {"name": self.setup.joints[i], "engine": engine, "mode": mode}
+            by_engine = self.curves.setdefault(self.setup.joints[i], {})
             by_engine[engine, mode] = curves
             whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
             ticks, found = linear.settling(step, size), None
             droop = self.droop(i) if engine == EXACT else float(hold[-1])
-            if whole and self.held and mode not in LIMITED and engine != EXACT:
+            if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
                 found = identify(step, size, joint, servo, self._stiffness(i, hold, size))
-            ratio, limit = (
-                self._stability(light, engine, i, servos, step) if self.held else 2 * (None,)
-            )
-            result["joints"].append({
-                "name": label, "engine": engine, "mode": mode,
+            ratio, limit = self._stability(light, i, servos, step) if self.held else (None, None)
+            result["joints"].append(head | {
                 "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
                 "armature": float(self.armature[i]),
                 "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
-                "settling": ticks and ticks * period,
+                "settling": ticks and ticks * self.setup.scenario.control_period,
                 "steady_error": 0.0 - droop if whole else None,
                 "damping_ratio": ratio if whole else None, "unstable_above": limit,
             })  # fmt: skip
             exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
-            result["shown"].append({
-                "name": label, "engine": engine, "mode": mode,
+            result["shown"].append(head | {
                 "ramp_error": float(targets["ramp"][-1] - curves["ramp"][-1]) if whole else None,
                 "error": linear.rms(step, exact) / size if whole else None,
                 "differences": found.differences() if found else {},
@@ -188,54 +173,45 @@ class Comparison:
     def _stiffness(self, i: int, hold: Array, size: float) -> float | None:
         """Return the stiffness that a droop shows; None where no weight is felt."""
         end = float(hold[-1])
-        settled = abs(end - hold[len(hold) // 2]) < 100.0 * AT_REST * abs(end)
+        settled = abs(end - hold[-len(hold) // 8]) < AT_REST * abs(end)
         return -self.weight(i, end) / end if settled and abs(end) > FELT * abs(size) else None
 
-    def _stability(
-        self, rig: Rig, engine: str, i: int, servos: Sequence[Servo], step: Array
-    ) -> tuple[float | None, float | None]:
-        """Return damping ratio and limit of a joint, in an engine by short runs."""
+    def _stability(self, rig: Rig, i: int, servos: list[Servo], step: Array) -> list[Any]:
+        """Return damping ratio and limit of a joint, exactly or in an engine by short runs."""
         joint, servo = self.joints[i], servos[i].stiffer(1.0)
         poles, guess = joint.poles(servo), joint.unstable_above(servo)
-        if engine == EXACT:
-            return linear.damping_ratio(poles), guess
-        order = 2 + (0 if servo.mode == "own" else servo.delay)
-        ticks, nudge = FEW + 2 * servo.delay, NUDGE * float(self.steps[i])
+        if rig.engine == REFERENCE:
+            return [linear.damping_ratio(poles), guess]
+        order, still = len(poles), np.zeros(FEW + 2 * servo.delay)
 
         def unstable(factor: float) -> bool:
             changed = [each.stiffer(factor) for each in servos]
-            out = rig.respond(i, changed, np.zeros(ticks), nudge)
-            return len(out) <= ticks or abs(linear.poles_of(out, order)[0]) > 1.0 + SLACK
+            out = rig.respond(i, changed, still, NUDGE * float(self.steps[i]))
+            return len(out) <= len(still) or abs(linear.poles_of(out, order)[0]) > 1.0 + SLACK
 
         factor = linear.limit_of(unstable, guess and guess / servo.kp, PRECISION)
         # Of the whole response, some tenths of a radian of its phase apart.
-        apart = max(int(PHASE / abs(np.log(complex(poles[0])))), 1) if poles[0] else 1
+        rates = np.abs(np.log(poles[:2].astype(complex) + 1.0 / linear.NO_LIMIT))
+        apart = max(int(PHASE / float(rates[0] * rates[1]) ** 0.5), 1)
         deviation = (step[servo.delay :] - float(self.steps[i]))[::apart]
-        found = linear.poles_of(deviation, 2) if len(deviation) > 4 else poles[:0]
-        return linear.damping_ratio(found), factor and factor * servo.kp
+        ratio = linear.damping_ratio(linear.poles_of(deviation, 2)) if len(deviation) > 4 else None
+        return [ratio, factor and factor * servo.kp]
 
-    def _match(
-        self, runs: Runs, first: tuple[str, str], key: tuple[str, str]
-    ) -> dict[str, Any] | None:
+    def _match(self, runs: Any, first: tuple[str, str], key: tuple[str, str]) -> Any:
         """Return the gains by which an engine answers as the first; None where none is found."""
-        gains, errors = {}, list[tuple[float, float]]()
+        gains, errors = dict[str, dict[str, float]](), list[list[float]]()
         for i, (rig, response, second) in runs[key].items():
-            _, wanted, shown = runs[first][i]
-            if not (shown and second):
-                continue
-            servo, armature = proposal(wanted, float(self.steps[i]), shown, second)
-            servos = [replace(each, mode=key[1], delay=servo.delay) for each in self.servos]
-            servos[i] = replace(servo, mode=key[1])
-            added = self.armature + armature * np.eye(len(servos))[i]
-            trial = replace(rig, armature=added) if armature else rig
-            answer = trial.respond(i, servos, self.targets(i)["step"])
-            size = float(self.steps[i])
-            errors.append((linear.rms(response, wanted) / size, linear.rms(answer, wanted) / size))
-            more: dict[str, float] = {"armature": float(added[i])} if armature else {}
-            more |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
-            gains[self.setup.joints[i]] = {"kp": servo.kp, "kd": servo.kd, **more}
-        if not errors:
-            return None
-        before, after = np.sqrt(np.mean(np.square(errors), axis=0)).tolist()
-        head = {"from": " ".join(first), "to": " ".join(key), "gains": gains}
-        return head | {"error_before": before, "error_after": after}
+            (_, wanted, shown), size = runs[first][i], float(self.steps[i])
+            if shown and second:
+                servo, armature = proposal(wanted, size, shown, second)
+                servos = [replace(servo, mode=key[1])] * len(self.servos)
+                added = self.armature + armature * np.eye(len(servos))[i]
+                trial = replace(rig, armature=added) if armature else rig
+                answer = trial.respond(i, servos, self.targets(i)["step"])
+                errors.append([linear.rms(curve, wanted) / size for curve in (response, answer)])
+                gains[self.setup.joints[i]] = new = {"kp": servo.kp, "kd": servo.kd}
+                new |= {"armature": float(added[i])} if armature else {}
+                new |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+        pair = {"from": " ".join(first), "to": " ".join(key), "gains": gains}
+        means = np.sqrt(np.mean(np.square(errors or [[0.0, 0.0]]), axis=0)).tolist()
+        return pair | dict(zip(("error_before", "error_after"), means)) if errors else None

@@ -28,11 +28,9 @@ NOISE, WORSE = 1e-6, 3.0  # residual over the step, and over the smallest one, t
 FITS, SHIFT, EASY = 12, 1e-6, 1e-10  # of Gauss and Newton: iterations, shift, change at the end
 # A change of the delay, too, must lower the error so many times: gains imitate most of a delay.
 WORTH = 10.0
-NAMES = {
-    "exact": "continuous", "euler": "explicit in each physics step", "damped": "implicit damping",
-    "implicit": "implicit", "implicit10": "implicit in 10 substeps",
-    "implicit4": "implicit in 4 substeps",
-}  # fmt: skip
+_WORDS = ("continuous", "explicit in each physics step", "implicit damping", "implicit")
+_PARTS = (f"implicit in {parts} substeps" for parts in (10, 4))
+NAMES = dict(zip(SCHEMES["own"], (*_WORDS, *_PARTS), strict=True))
 
 
 @dataclass(frozen=True)
@@ -71,9 +69,7 @@ class Found:
         return named
 
 
-def identify(
-    response: Array, step: float, joint: Joint, servo: Servo, kp: float | None = None
-) -> Found:
+def identify(response: Array, step: float, joint: Joint, servo: Servo, kp: float | None) -> Found:
     """Return the servo that a response to a step shows.
 
     Args:
@@ -87,7 +83,7 @@ def identify(
         for delay in range(servo.delay + MOST_DELAY + 1):
             fitted = fit(response, targets, joint, replace(servo, mode=mode, delay=delay), scheme)
             residual = rms(joint.respond(fitted, targets, scheme), response) / abs(step)
-            ratio = _inertia_ratio(fitted, joint, servo, scheme, kp)
+            ratio = _ratio(fitted, joint, servo, scheme, kp)
             candidates.append(Found(fitted, scheme, residual, joint, servo, ratio))
     best = min(found.residual for found in candidates)
     accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
@@ -123,9 +119,7 @@ def fit(response: Array, targets: Array, joint: Joint, servo: Servo, scheme: str
     return with_gains(x)
 
 
-def _inertia_ratio(
-    fitted: Servo, joint: Joint, intended: Servo, scheme: str, kp: float | None
-) -> float:
+def _ratio(fitted: Servo, joint: Joint, intended: Servo, scheme: str, kp: float | None) -> float:
     """Return the ratio of the real inertia to the intended one, for which gains were fitted."""
     stiffer, damper = fitted.kp / intended.kp, fitted.kd / (intended.kd or fitted.kd)
     ratio = 1.0

@@ -32,7 +32,7 @@ LIMITED = MODES[2:]
 SCHEMES = {"own": ("exact", "euler", "damped", "implicit", "implicit10", "implicit4"),
            "explicit": ("exact", "euler")}  # fmt: skip
 NO_LIMIT = 1e300  # N m, rad/s
-SMALL = 1e-12  # relative; below this angles and dampings are 0 in closed forms
+SMALL, WEAK = 1e-12, 1e-5  # angle and damping below which closed forms are series
 # Steps of the search for an unstable stiffness: by this ratio, up to MOST times the servo's.
 DECADE, MOST = 10.0, 1e6
 FLOOR = 1e-4  # of a motion; what is smaller is the round-off of single precision at rest
@@ -130,7 +130,7 @@ class Joint:
             return bool(abs(self.poles(servo.stiffer(factor), scheme)[0]) > 1.0 + SMALL)
 
         factor = limit_of(unstable, None, 1.0 + SMALL)
-        return servo.kp * factor if factor else None
+        return factor and servo.kp * factor
 
 
 def _step(joint: Joint, kp: float, kd: float, scheme: str) -> tuple[Array, Array, Array]:
@@ -161,18 +161,14 @@ def _step(joint: Joint, kp: float, kd: float, scheme: str) -> tuple[Array, Array
 def _closed_form(inertia: float, d: float, k: float, t: float) -> tuple[Array, Array]:
     """Return A and B of I a + d v + k q = u over a time t, by its characteristic roots."""
     p, w2 = d / inertia, k / inertia
-    if k == 0.0 and p * t < SMALL:
-        return np.array([[1.0, t], [0.0, 1.0]]), np.array([0.5 * t, 1.0]) * t / inertia
-    if k == 0.0:
-        fall = -np.expm1(-p * t)
-        return np.array([[1, fall / p], [0, 1 - fall]]), np.array([(t - fall / p) / d, fall / d])
     # exp(s t) of the roots s = -p/2 +- i turn of s^2 + p s + w2.
     turn = np.sqrt(complex(w2 - 0.25 * p * p))
     first, second = np.exp((-0.5 * p + 1j * turn) * t), np.exp((-0.5 * p - 1j * turn) * t)
     sine = ((first - second) / (2j * turn)).real if abs(turn * t) > SMALL else t * first.real
     along = (0.5 * (first + second)).real + 0.5 * p * sine
+    free = (t - sine) / d if p * t > WEAK else 0.5 * t * t / inertia * (1.0 - p * t / 3.0)
     rows = np.array([[along, sine], [-w2 * sine, along - p * sine]])
-    return rows, np.array([(1.0 - along) / k, sine / inertia])
+    return rows, np.array([(1.0 - along) / k if k else free, sine / inertia])
 
 
 def limit_of(unstable: Callable[[float], bool], guess: float | None, ratio: float) -> float | None:
@@ -224,9 +220,7 @@ def poles_of(deviation: Array, order: int) -> Array:
     return np.array(sorted(np.roots([1.0, *-factors]), key=lambda z: -abs(z)))
 
 
-def damping_ratio(poles: Array) -> float | None:
-    """Return the damping ratio of the two slowest poles; None where there are no two."""
-    if len(poles) < 2 or not np.abs(poles[:2]).all():
-        return None
-    s = np.log(poles[:2].astype(complex))
+def damping_ratio(poles: Array) -> float:
+    """Return the damping ratio of the two slowest poles."""
+    s = np.log(poles[:2].astype(complex) + 1.0 / NO_LIMIT)
     return float(-s.sum().real / (2.0 * abs(s[0] * s[1]) ** 0.5))

@@ -7,7 +7,6 @@ joints are under their servos.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,8 +23,6 @@ from roboaccord.simulators.reference import TreeReference
 
 from roboaccord_files.servo.linear import Servo
 
-# MuJoCo's own integrator is Runge-Kutta 4 here; with servos it is used with this one.
-OWN_OPTIONS = {"integrator": "implicitfast"}
 LOST = 1e3  # a joint that is so many starts away is lost, and the run ends
 
 
@@ -61,15 +58,14 @@ class Rig:
             return reference
         options: dict[str, Any] = dict(setup.scenario.engine_options)
         if self.own and issubclass(engines.spec(self.engine).settings, engines.MujocoSettings):
-            options[self.engine] = {**OWN_OPTIONS, **options.get(self.engine, {})}
-        fields = {"armature": self.armature, "servos": self.own, "options": options}
-        bare = without_frames(strip(setup.urdf()))
-        more = {"urdf": bare, "friction": law, "effort_limits": unlimited, **fields}
+            # MuJoCo's own integrator is Runge-Kutta 4 here; its servos are made for this one.
+            options[self.engine] = {"integrator": "implicitfast", **options.get(self.engine, {})}
+        more: dict[str, Any] = {"urdf": without_frames(strip(setup.urdf())), "friction": law}
+        more |= {"armature": self.armature, "effort_limits": unlimited}
+        more |= {"servos": self.own, "options": options}
         return engines.simulate_model(EngineModel.of(setup, **more), self.engine)
 
-    def respond(
-        self, joint: int, servos: Sequence[Servo], targets: Array, offset: float = 0.0
-    ) -> Array:
+    def respond(self, joint: int, servos: list[Servo], targets: Array, nudge: float = 0) -> Array:
         """Return the positions of a joint (k + 1,), relative to the start, under its targets (k,).
 
         They end where the joint is lost, because its servo is unstable.
@@ -78,7 +74,7 @@ class Rig:
             joint: its number; the others are held, or at their start under their servos.
             servos: of all joints, in one mode and with one delay.
             targets: of the joint, relative to the start.
-            offset: of the joint's position at the start.
+            nudge: offset of the joint's position at the start.
 
         Raises:
             AccordError: for an engine that has no servo of its own, or cannot hold joints.
@@ -90,16 +86,14 @@ class Rig:
         self._locked.clear()
         self._locked.update(wanted)
         at_rest, driven = 0.0 * unit, [joint] if self.held else [*range(len(servos))]
-        pose = self.start + offset * unit, at_rest, at_rest, first.position, first.orientation
-        state, out = simulator.reset(RobotState(0.0, *pose)), [offset]
+        pose = self.start + nudge * unit, at_rest, at_rest, first.position, first.orientation
+        state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
         waiting = [self.start if self.own else at_rest] * servos[joint].delay
-        limit = LOST * (max(abs(offset), float(np.abs(targets).max())) or 1.0)
+        limit = LOST * (max(abs(nudge), float(np.abs(targets).max())) or 1.0)
         for target in targets:
             aims, effort = self.start + target * unit, np.array(at_rest)
-            if not self.own:
-                for i in driven:
-                    error = float(aims[i] - state.q[i])
-                    effort[i] = servos[i].effort_at(error, float(state.qd[i]))
+            for i in () if self.own else driven:
+                effort[i] = servos[i].effort_at(float(aims[i] - state.q[i]), float(state.qd[i]))
             waiting.append(aims if self.own else effort)
             late = waiting.pop(0)
             for i in driven if self.own else ():

@@ -36,11 +36,9 @@ def lines(result: Mapping[str, Any]) -> list[RenderableType]:
             tables[name] = make_table("engine", "mode", *headings, title=name, words=("mode",))
         over = "lost" if row["overshoot"] is None else f"{100.0 * row['overshoot']:.2f} %"
         tables[name].add_row(*who, over, *(figure((row | seen)[key]) for key in KEYS))
-        sizes = (
-            f"{k} {v if isinstance(v, str) else f'{v:+.3g}'}"
-            for k, v in seen["differences"].items()
-        )
-        if text := ", ".join(sizes):
+        sizes = seen["differences"].items()
+        text = ", ".join(f"{k} {v if isinstance(v, str) else f'{v:+.3g}'}" for k, v in sizes)
+        if text:
             alike.setdefault(f"{' '.join(who)}: {text}", []).append(name)
     out = [f"{k} ({', '.join(v)})" if len(v) < len(tables) else k for k, v in alike.items()]
     for match in result["match"]:
@@ -60,17 +58,15 @@ def draw(comparison: Comparison, joint: str, unit: str, path: Path) -> None:
     """
     with picture(path, SIZE, nrows=2, ncols=len(TITLES), sharex=True) as axes:
         for (above, below), (key, title) in zip(axes.T, TITLES.items(), strict=True):
-            exact = {}
+            exact = dict[str, Any]()
             for (engine, mode), curves in comparison.curves[joint].items():
                 curve = curves[key]
                 time = np.arange(len(curve)) * comparison.setup.scenario.control_period
                 values, label = RAMP * time - curve if key == "ramp" else curve, f"{engine} {mode}"
-                if engine in (EXACT, REFERENCE):
-                    exact[mode] = curve
-                    above.plot(time, values, color="0.6", linewidth=3.0, label=label)
-                    continue
-                (line,) = above.plot(time, values, linewidth=1.0, label=label)
-                if len(curve) == len(exact.get(mode, ())):
+                color, width = ("0.6", 3.0) if engine in (EXACT, REFERENCE) else (None, 1.0)
+                (line,) = above.plot(time, values, color=color, linewidth=width, label=label)
+                exact.setdefault(mode, curve)  # the exact response is the first one
+                if len(curve) == len(exact[mode]):
                     below.plot(time, curve - exact[mode], color=line.get_color(), linewidth=1.0)
             above.set(title=title)
             below.set(xlabel="time [s]")
