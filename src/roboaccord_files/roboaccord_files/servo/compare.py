@@ -158,7 +158,8 @@ class Comparison:
                 "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
                 "settling": ticks and ticks * self.setup.scenario.control_period,
                 "steady_error": 0.0 - droop if whole else None,
-                "damping_ratio": ratio if whole else None, "unstable_above": limit,
+                "damping_ratio": ratio if whole and mode not in linear.LIMITED else None,
+                "unstable_above": limit,
             })  # fmt: skip
             exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
             result["shown"].append(head | {
