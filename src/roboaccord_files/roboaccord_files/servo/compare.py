@@ -150,7 +150,8 @@ class Comparison:
             ticks, found = linear.settling(step, size), None
             droop = self.droop(i) if engine == EXACT else float(hold[-1])
             if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
-                found = identify(step, size, joint, servo, self._stiffness(i, hold, size))
+                kp = self._stiffness(i, hold, size)
+                found = identify(step, size, joint, servo, engine, kp)
             ratio, limit = self._stability(light, i, servos, step) if self.held else (None, None)
             result["joints"].append(head | {
                 "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
