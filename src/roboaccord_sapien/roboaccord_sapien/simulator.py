@@ -51,7 +51,7 @@ class SapienSimulator(EngineSimulator):
         """Drive a joint by PhysX's drive."""
         articulation = self._articulation
         driven = articulation.body.active_joints[int(articulation.columns[joint])]
-        driven.set_drive_property(stiffness, damping + float(self._passive[joint]))
+        driven.set_drive_property(stiffness, damping + float(self._own_damping[joint]))
         driven.set_drive_target(target)
 
     def contacts(self) -> Sequence[ContactPoint]:

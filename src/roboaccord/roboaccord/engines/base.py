@@ -81,7 +81,7 @@ class EngineSimulator(Simulator):
         self.spring = model.friction.spring if model.friction else None
         self._gear = model.gear
         # Viscous damping that the engine itself adds (n,), beside that of its servos.
-        self._passive = np.zeros(len(self.joints)) if model.damping is None else model.damping
+        self._own_damping = np.zeros(len(self.joints)) if model.damping is None else model.damping
         # Forces that depend on the motion, and their kernel.
         self._kinematics = TreeKinematics(self.tree, self.joints)
         self._friction, self._model_friction = model.friction, friction_by_joint(model)

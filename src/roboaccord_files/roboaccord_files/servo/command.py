@@ -26,8 +26,8 @@ from roboaccord_files.servo.compare import Comparison, statics
 from roboaccord_files.servo.linear import MODES, NO_LIMIT, Servo
 
 FREQUENCY, RATIO = 10.0, 0.7  # rad/s; of servos for which neither the file nor an option has gains
-STEP, SLIDE = 0.1, 0.02  # rad, m; sizes of steps
-FINE = 1e-3  # s; physics steps are at most so long, unless they are set
+# rad, m; sizes of steps. s; physics steps are at most so long, unless they are set.
+STEP, SLIDE, FINE = 0.1, 0.02, 1e-3
 # Springs, stops and dry friction are left out: with them the response has no closed form.
 LINEAR = ("dry_friction", "springs", "actuators", "stops")
 Joints = Annotated[str, typer.Option("--joint", metavar="LIST", help="Joints that move; all.")]
@@ -112,8 +112,8 @@ def servo_command(
         servos.append(Servo(stiffness, damping, "explicit", delay, *limits))
     sizes = np.array([step or (SLIDE if kind == "prismatic" else STEP) for kind in kinds])
     numbers = [setup.joints.index(name) for name in names]
-    servoed = setup, weightless, servos, added, sizes, numbers
-    comparison = Comparison(*servoed, chosen, modes, held=not free)
+    servoed = setup, weightless, servos, added, sizes, numbers, chosen, modes
+    comparison = Comparison(*servoed, held=not free)
     with counted((len(chosen) + (not free)) * len(modes) * len(numbers), "servos") as done:
         data = comparison.run((wanted, wanted_mode), lambda: done(1))
     if not {*data["versions"]} - {REFERENCE}:

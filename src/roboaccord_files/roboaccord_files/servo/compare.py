@@ -31,8 +31,8 @@ LEFT = 8.5  # a run takes until e^-LEFT of the slowest motion is left
 FEW, MANY = 24, 2000  # control ticks of a run; by FEW poles are found
 PRECISION = 1.01  # ratio of the stiffnesses between which the limit of an engine is found
 SLACK = 1e-4  # a pole this far beyond 1 is unstable: single precision finds poles so well
-NUDGE = 0.1  # start of such a run, over the step
-PHASE = 0.5  # rad; of the samples from which a damping ratio is found
+# Start of such a run, over the step; phase of the samples from which a ratio is found [rad].
+NUDGE, PHASE = 0.1, 0.5
 RAMP = 0.5  # rad/s or m/s
 # Relative change in the last eighth of a droop that has settled, and size over the step of one that
 # shows the stiffness.
@@ -150,8 +150,7 @@ class Comparison:
             ticks, found = linear.settling(step, size), None
             droop = self.droop(i) if engine == EXACT else float(hold[-1])
             if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
-                kp = self._stiffness(i, hold, size)
-                found = identify(step, size, joint, servo, engine, kp)
+                found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
             ratio, limit = self._stability(light, i, servos, step) if self.held else (None, None)
             result["joints"].append(head | {
                 "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
@@ -172,7 +171,7 @@ class Comparison:
             done()
         return runs
 
-    def _stiffness(self, i: int, hold: Array, size: float) -> float | None:
+    def _felt(self, i: int, hold: Array, size: float) -> float | None:
         """Return the stiffness that a droop shows; None where no weight is felt."""
         end = float(hold[-1])
         settled = abs(end - hold[-len(hold) // 8]) < AT_REST * abs(end)

@@ -26,12 +26,12 @@ from roboaccord.contract import Array
 
 from roboaccord_files.servo.linear import SCHEMES, Joint, Servo, rms
 
-MOST_DELAY = 3  # ticks that are tried beyond the intended ones
-ALIKE = 0.002  # relative difference of a gain or an inertia that is named
-NOISE, WORSE = 1e-6, 3.0  # residual over the step, and over the smallest one, that is as good
+# Ticks that are tried beyond the intended ones; relative difference of a gain that is named.
+MOST_DELAY, ALIKE = 3, 0.002
 FITS, SHIFT, EASY = 12, 1e-6, 1e-7  # of Gauss and Newton: iterations, shift, change at the end
-# A change of the delay, too, must lower the error so many times: gains imitate most of a delay.
-WORTH = 10.0
+# Residual over the step, and over the smallest one, that is as good. A change of the delay, too,
+# must lower the error WORTH times: gains imitate most of a delay.
+NOISE, WORSE, WORTH = 1e-6, 3.0, 10.0
 _WORDS = ("continuous", "explicit in each physics step", "implicit damping", "implicit")
 _PARTS = (f"implicit in {parts} substeps" for parts in (10, 4))
 # Schemes of the own servos of engines, as their sources have them and test_servo finds them.

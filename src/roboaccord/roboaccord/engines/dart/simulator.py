@@ -43,6 +43,7 @@ class DartSimulator(EngineSimulator):
     name = "dart"
     version = str(dartpy.__version__)
     order = 1
+    mechanism: DartMechanism
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
@@ -112,7 +113,7 @@ class DartSimulator(EngineSimulator):
 
     def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
         """Drive a joint by its spring and its damper, which are implicit."""
-        self.mechanism.hold(joint, stiffness, damping + self._passive[joint], target)
+        self.mechanism.hold(joint, stiffness, damping + self._own_damping[joint], target)
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
