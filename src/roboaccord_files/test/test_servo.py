@@ -76,7 +76,7 @@ def grows(joint: Joint, servo: Servo, scheme: str) -> bool:
     """Return whether a push grows in a long run of ticks, by multiplication alone."""
     rows, inputs, _ = joint.tick(servo, scheme)
     x, waiting, sizes = np.array([1.0, 0.0]), [0.0] * servo.delay, list[float]()
-    for _ in range(30_000):
+    for _ in range(6_000):
         waiting.append(0.0 if servo.mode == "own" else servo.effort_at(-x[0], x[1]))
         x = rows @ x + inputs * waiting.pop(0)
         sizes.append(float(abs(x[0])))

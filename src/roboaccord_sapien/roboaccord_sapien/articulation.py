@@ -179,7 +179,8 @@ def _connect(joint: Any, described: Joint, rotor: float, damping: float, stops: 
         raise AccordError(f"sapien: joint {described.name} is {described.kind}: not in PhysX")
     if described.mimic:
         raise AccordError(f"sapien: joint {described.name} follows another, by a spring in PhysX")
-    frame = frame_along(described.axis)
+    # A fixed joint may have an axis of length 0.
+    frame = np.eye(3) if described.kind == "fixed" else frame_along(described.axis)
     joint.name, joint.type = described.name, KINDS[described.kind]
     joint.pose_in_parent = pose_of(described.position, described.rotation @ frame)
     joint.pose_in_child = pose_of(np.zeros(3), frame)

@@ -100,7 +100,7 @@ def identify(
 
     def distance(found: Found) -> tuple[float, float]:
         named = found.differences()  # of as many, gains are the last that differ
-        known = found.scheme == EXPECTED.get(engine)
+        known = (found.servo.mode, found.scheme) == (servo.mode, EXPECTED.get(engine))
         return len(named) + 0.1 * len({"kp", "kd"} & named.keys()) - known, found.residual
 
     return min(accepted, key=distance)
