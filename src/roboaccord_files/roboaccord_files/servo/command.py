@@ -22,7 +22,7 @@ from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.command import RobotFile, XacroArguments, velocity_limits
 from roboaccord_files.excitation.suitable import check_joints
-from roboaccord_files.servo.compare import Comparison, statics
+from roboaccord_files.servo.compare import Responses, statics
 from roboaccord_files.servo.linear import MODES, NO_LIMIT, Servo
 
 FREQUENCY, RATIO = 10.0, 0.7  # rad/s; of servos for which neither the file nor an option has gains
@@ -113,9 +113,9 @@ def servo_command(
     sizes = np.array([step or (SLIDE if kind == "prismatic" else STEP) for kind in kinds])
     numbers = [setup.joints.index(name) for name in names]
     servoed = setup, weightless, servos, added, sizes, numbers, chosen, modes
-    comparison = Comparison(*servoed, held=not free)
+    responses = Responses(*servoed, held=not free)
     with counted((len(chosen) + (not free)) * len(modes) * len(numbers), "servos") as done:
-        data = comparison.run((wanted, wanted_mode), lambda: done(1))
+        data = responses.run((wanted, wanted_mode), lambda: done(1))
     if not {*data["versions"]} - {REFERENCE}:
         raise AccordError("; ".join(data["refused"]) or "no engine is installed")
     from roboaccord_files.servo import shown  # draws, by libraries that not everybody has
@@ -124,7 +124,7 @@ def servo_command(
         files = [target / f"{name}.svg" for name in names]
         for number, path in zip(numbers, files, strict=True):
             unit = "m" if kinds[number] == "prismatic" else "rad"
-            shown.draw(comparison, setup.joints[number], unit, path)
+            shown.draw(responses, setup.joints[number], unit, path)
         data |= {"file": what, "rate": rate, "physics_step": setup.scenario.physics_step}
         data["files"] = [str(path) for path in files]
         return Result(data, [*shown.lines(data), file_line(files)])

@@ -2,7 +2,7 @@
 
 The exact response of a held robot is the closed form of linear.py, under the name EXACT beside the
 engines; its weight depends on the angle, so that it holds a pose in the reference. Where nothing is
-held the exact response is that of the reference. `Comparison.run` returns what `--json` prints; the
+held the exact response is that of the reference. `Responses.run` returns what `--json` prints; the
 keys of `joints` and `match` stay.
 """
 
@@ -49,8 +49,8 @@ def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The servos to compare.
+class Responses:
+    """The servos whose responses are compared, and these.
 
     Args:
         setup, weightless: robot and scenario, with gravity and without.

@@ -13,7 +13,7 @@ from roboaccord.cli.console import make_table
 from roboaccord.engines import REFERENCE
 from roboaccord.report.drawing import legend, picture
 
-from roboaccord_files.servo.compare import EXACT, RAMP, Comparison
+from roboaccord_files.servo.compare import EXACT, RAMP, Responses
 
 TINY = 1e-15  # a smaller number is round-off
 SIZE = 10.0, 5.6  # inches; three axes side by side in two rows
@@ -50,7 +50,7 @@ def lines(result: Mapping[str, Any]) -> list[RenderableType]:
     return [*tables.values(), *map(Text, out)]
 
 
-def draw(comparison: Comparison, joint: str, unit: str, path: Path) -> None:
+def draw(responses: Responses, joint: str, unit: str, path: Path) -> None:
     """Write the picture of a joint; below are differences from the exact response.
 
     Raises:
@@ -59,9 +59,9 @@ def draw(comparison: Comparison, joint: str, unit: str, path: Path) -> None:
     with picture(path, SIZE, nrows=2, ncols=len(TITLES), sharex=True) as axes:
         for (above, below), (key, title) in zip(axes.T, TITLES.items(), strict=True):
             exact = dict[str, Any]()
-            for (engine, mode), curves in comparison.curves[joint].items():
+            for (engine, mode), curves in responses.curves[joint].items():
                 curve = curves[key]
-                time = np.arange(len(curve)) * comparison.setup.scenario.control_period
+                time = np.arange(len(curve)) * responses.setup.scenario.control_period
                 values, label = RAMP * time - curve if key == "ramp" else curve, f"{engine} {mode}"
                 color, width = ("0.6", 3.0) if engine in (EXACT, REFERENCE) else (None, 1.0)
                 (line,) = above.plot(time, values, color=color, linewidth=width, label=label)
