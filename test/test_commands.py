@@ -41,6 +41,8 @@ CASES = {
     "export": f"{BAG} --csv run.csv",
     "recover": BAG,
     "excite": "{root}/examples/own_log/arm.urdf --tries 10 --out {out}",
+    "servo": "{root}/examples/own_log/arm.urdf --engines mujoco --joint elbow --mode own "
+    "--out {out}",
     "snake gait": "--duration 2",
     "snake optimise": "--engines reference --joints 4 --max-frequency 1",
     "snake adapt": "--duration 8",

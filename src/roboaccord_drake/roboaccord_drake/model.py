@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
-from pydrake.multibody.tree import BodyIndex
+from pydrake.multibody.tree import BodyIndex, PdControllerGains
 from roboaccord.contract import Acceleration, AccordError, Array, RobotState
 from roboaccord.description import DEGREES, WORLD, FixedBase, Tree
 from roboaccord.engines import EngineModel, Hinge, JointProperties, LinkProperties, Mechanism
@@ -32,6 +32,7 @@ DrakeJoint = Any  # Joint
 Motor = Any  # JointActuator
 # Elements that are removed from the URDF: the model sets these properties, or needs no shapes.
 REMOVED_TAGS = ("visual", "collision", "dynamics", "transmission")
+NO_SERVO = 1e-12  # N m/rad; stiffness of a servo that is not set yet: Drake refuses 0
 CONTINUOUS = 0.0  # s; time step that makes a plant continuous: its equations are integrated outside
 
 # Drake warns of inertias that it replaces; simulator.py refuses such robots with its own message.
@@ -55,7 +56,10 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Plant:
         Parser(plant).AddModelsFromString(text, "urdf")
         for i, name in enumerate(model.joints):
             joint = plant.GetJointByName(name)
-            plant.AddJointActuator(name, joint).set_default_rotor_inertia(model.rotors[i])
+            motor = plant.AddJointActuator(name, joint)
+            motor.set_default_rotor_inertia(model.rotors[i])
+            if model.servos and time_step != CONTINUOUS:
+                motor.set_controller_gains(PdControllerGains(p=NO_SERVO, d=0.0))
             if model.damping is not None:
                 joint.set_default_damping_vector([model.damping[i]])
         for joint in tree.moving:

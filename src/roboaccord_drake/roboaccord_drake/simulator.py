@@ -12,14 +12,16 @@ force law, friction) are computed here and given to Drake as generalised forces.
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
+from pydrake.multibody.tree import PdControllerGains
 from roboaccord.contract import Acceleration, AccordError, Array, RobotState, check_state
 from roboaccord.engines import BASE_LINK, WORLD, EngineModel, EngineSimulator, read_settings
 from roboaccord.numerics import quaternion_matrix, rk4_step, yaw_quaternion
 from roboaccord.simulators import LOCK_INERTIA, Losses
 
-from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, make_plant
+from roboaccord_drake.model import CONTINUOUS, NO_SERVO, DrakeMechanism, dynamics_of, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings
 
 # Relative; largest difference of a mass or inertia in Drake from the description's that is taken
@@ -66,7 +68,8 @@ class DrakeSimulator(EngineSimulator):
         self._preload = np.zeros_like(self._total)
         for name, effort in model.preload.items():
             self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
-        self._height = 0.0
+        self._height, self._has_servos = 0.0, model.servos and not self._continuous
+        self._desired: dict[Any, Array] = {}  # states that Drake's servos aim at
         self._prepare_forces()
 
     def _refuse_replaced_inertias(self) -> None:
@@ -87,7 +90,23 @@ class DrakeSimulator(EngineSimulator):
         inertia = LOCK_INERTIA if locked else self.armature[joint]
         smooth = self.mechanism.plant, self.mechanism.context
         for plant, context in ((self._plant, self._context), smooth):
+            if self._has_servos and plant is self._plant:
+                # The solver of servos does not converge with such inertias.
+                held = plant.GetJointByName(self.joints[joint])
+                (held.Lock if locked else held.Unlock)(context)
+                continue
             plant.GetJointActuatorByName(self.joints[joint]).SetRotorInertia(context, inertia)
+
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by the PD controller of its actuator, which Drake's solver has implicit."""
+        if self._continuous:
+            raise AccordError(f"drake: no servo in continuous time; {CURE}")
+        motor = self._plant.GetJointActuatorByName(self.joints[joint])
+        motor.set_controller_gains(PdControllerGains(p=max(stiffness, NO_SERVO), d=damping))
+        port = self._plant.get_desired_state_input_port(motor.model_instance())
+        desired = self._desired.setdefault(port.get_index(), np.zeros(port.size()))
+        desired[motor.input_start()] = target
+        port.FixValue(self._context, desired)
 
     def contacts(self) -> tuple[()]:
         """Return nothing: there is no contact."""
@@ -154,8 +173,11 @@ class DrakeSimulator(EngineSimulator):
                 self._apply_forces(*self._coordinates())
                 try:
                     self._plant.ExecuteForcedEvents(self._context, False)  # the plant's own step
-                except RuntimeError:  # raised for forces that are not finite
+                except RuntimeError as error:  # raised for forces that are not finite
                     check_state(self._read(), self.joints, self.name)
+                    if "failed to converge" in str(error):  # only where servos act
+                        reason = "its solver does not converge: servos are too stiff"
+                        raise AccordError(f"drake: {reason}") from None
                     raise
         if self._continuous:
             self._refuse_passed_stops()

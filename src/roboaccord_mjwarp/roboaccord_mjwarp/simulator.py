@@ -32,7 +32,7 @@ from roboaccord_mjwarp.settings import WarpSettings
 wp.config.log_level = wp.LOG_ERROR  # before Warp warns of a missing GPU
 import mujoco_warp as mjw  # noqa: E402
 
-STATE = ("qpos", "qvel", "qfrc_applied")  # arrays that are copied to Warp before a step
+STATE = ("qpos", "qvel", "qfrc_applied", "ctrl")  # arrays that are copied to Warp before a step
 TOO_FEW = mjw.OverflowType.NEFC | mjw.OverflowType.NJMAX_NNZ | mjw.OverflowType.NARROWPHASE
 
 
@@ -94,6 +94,14 @@ class WarpSimulator(MujocoSimulator):
         super().lock(joint, locked)
         self._warp = None
         self.mechanism.forget()
+
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by a position actuator; with other gains Warp's model is made anew."""
+        number, gains = self._model.actuator(self.joints[joint]).id, self._model.actuator_biasprm
+        before = gains[number].copy()
+        super().drive(joint, stiffness, damping, target)
+        if (before != gains[number]).any():
+            self._warp = None
 
     def contacts(self) -> list[ContactPoint]:
         """Return the contacts of the last physics step."""

@@ -150,6 +150,19 @@ class Articulation:
         mass = newton.eval_mass_matrix(self.model, self._states[0]).numpy()[0]
         return np.asarray(mass[:degrees, :degrees], float)
 
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Set stiffness, damping and target of a joint's servo."""
+        model, column = self.model, int(self.columns[joint])
+        targets, coordinate = self._control.joint_target_q, model.joint_coord_count
+        coordinate += column - model.joint_dof_count
+        for array, number, value in (
+            (model.joint_target_ke, column, stiffness),
+            (model.joint_target_kd, column, damping),
+            (targets, coordinate, target),
+        ):
+            array.numpy()[number] = value  # on the CPU a view of Newton's own numbers
+        self._solver.notify_model_changed(newton.ModelFlags.JOINT_DOF_PROPERTIES)
+
     def set_rotor(self, joint: int, inertia: float) -> None:
         """Set the inertia of the rotor of a joint of the simulator [kg m^2]."""
         rotors = self.model.joint_armature.numpy()

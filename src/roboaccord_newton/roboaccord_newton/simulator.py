@@ -139,6 +139,10 @@ class NewtonSimulator(EngineSimulator):
         for articulation in (self._articulation, self.mechanism.articulation):
             articulation.set_rotor(joint, inertia)
 
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by Newton's position target."""
+        self._articulation.drive(joint, stiffness, damping, target)
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return nothing: there is no contact."""
         return ()

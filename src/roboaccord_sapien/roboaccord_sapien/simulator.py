@@ -47,6 +47,13 @@ class SapienSimulator(EngineSimulator):
             index = int(articulation.columns[joint])
             articulation.body.active_joints[index].armature = [inertia]
 
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by PhysX's drive."""
+        articulation = self._articulation
+        driven = articulation.body.active_joints[int(articulation.columns[joint])]
+        driven.set_drive_property(stiffness, damping + float(self._own_damping[joint]))
+        driven.set_drive_target(target)
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return nothing: there is no contact."""
         return ()

@@ -109,6 +109,11 @@ class TreeDynamics:
         """Set the inertia that is added at a joint [kg m^2]: a huge one locks it, 0 releases it."""
         self._body[self._joint_rows[joint], bodies.ARMATURE] = self._rotors[joint] + inertia
 
+    def hold(self, joint: int, stiffness: float, viscous: float, slack: float) -> None:
+        """Set the spring of a joint, its slack position, and the damping [N m s/rad]."""
+        columns = [bodies.STIFFNESS, bodies.VISCOUS, bodies.SLACK_POSITION]
+        self._body[self._rows[joint], columns] = stiffness, viscous, slack
+
     @property
     def arrays(self) -> tuple[Index, Array, Index, Array]:
         """Tree, bodies, free components of the base and work space, the kernels' arguments."""

@@ -80,6 +80,8 @@ class EngineSimulator(Simulator):
         self.armature = model.rotors
         self.spring = model.friction.spring if model.friction else None
         self._gear = model.gear
+        # Viscous damping that the engine itself adds (n,), beside that of its servos.
+        self._own_damping = np.zeros(len(self.joints)) if model.damping is None else model.damping
         # Forces that depend on the motion, and their kernel.
         self._kinematics = TreeKinematics(self.tree, self.joints)
         self._friction, self._model_friction = model.friction, friction_by_joint(model)
@@ -224,6 +226,21 @@ class EngineSimulator(Simulator):
         law = self._model_law
         self._set_law(PushedLaw(law, {link: force}) if np.any(force) else law)
         self._compile()
+
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint of a model with `servos` by the engine's own servo.
+
+        It acts until it is set again or the state is reset.
+
+        Args:
+            joint: its number.
+            stiffness, damping: [N m/rad, N m s/rad] or [N/m, N s/m].
+            target: position at which the servo holds the joint still [rad or m].
+
+        Raises:
+            AccordError: for an engine that has none.
+        """
+        raise AccordError(f"{self.name}: it has no servo of its own here")
 
     def _prepare_forces(self, *indices: Array | Index) -> None:
         """Record the indices of joints and base in the engine's arrays, and compile the forces.

@@ -95,6 +95,7 @@ class EngineModel:
         damping: viscous damping that the engine itself adds to `friction` (n,) [N m s/rad].
         stop_softness: factor on the softness of joint stops, 1 for the engine's stiffest.
         restitution: coefficient of impacts that the robot itself computes, or None.
+        servos: whether each joint gets the engine's own servo, which `drive` then sets.
     """
 
     urdf: str
@@ -116,6 +117,7 @@ class EngineModel:
     damping: Array | None = None
     stop_softness: float = 1.0
     restitution: float | None = None
+    servos: bool = False
 
     @property
     def tree(self) -> Tree:

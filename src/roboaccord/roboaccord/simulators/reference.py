@@ -162,6 +162,7 @@ class TreeReference(Reference):
     Args:
         setup: robot and scenario.
         friction: friction of the joints, or None.
+        armature: inertia of rotors that are not in the description (n,) [kg m^2], or None.
 
     Raises:
         AccordError: for a link that moves and has no inertia.
@@ -169,7 +170,9 @@ class TreeReference(Reference):
 
     bases = ("fixed", "planar", "free")
 
-    def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
+    def __init__(
+        self, setup: Setup, friction: JointFriction | None, armature: Array | None = None
+    ) -> None:
         # Losses by joint friction are not measured. A robot without it loses no energy by damping,
         # and by friction only in brakes that slip.
         self.channels = (STOPS,) if friction else (STOPS, FRICTION, DAMPING)
@@ -181,13 +184,16 @@ class TreeReference(Reference):
         tree, gravity = setup.tree, setup.parameters.gravity
         equations = MimicDynamics if any(joint.mimic for joint in tree.moving) else TreeDynamics
         self._smooth = equations(tree, self.joints, setup.scenario.base, gravity)
-        law = friction
+        self._law = law = friction
         in_joints = (law.viscous, law.constant, law.speed, law.spring) if law else ()
         self._dynamics = equations(tree, self.joints, setup.scenario.base, gravity, *in_joints)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch = StopWatch.of(setup.tree, self.joints)
         self._locked = set[int]()  # numbers of the locked joints
         self._stops = Stops(self._dynamics, *self._watch.limits)
+        self._added = 0.0 * self.armature if armature is None else armature
+        for joint in np.flatnonzero(self._added):
+            self.lock(int(joint), False)
         self.reset(setup.initial)
 
     def masses(self) -> Mapping[str, float]:
@@ -198,7 +204,12 @@ class TreeReference(Reference):
         """Lock a joint by a large inertia, or release it."""
         self._locked = self._locked | {joint} if locked else self._locked - {joint}
         for dynamics in (self._smooth, self._dynamics):
-            dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
+            dynamics.lock(joint, LOCK_INERTIA if locked else float(self._added[joint]))
+
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by a spring and a damper about a target, which are in its equations."""
+        own = 0.0 if self._law is None else float(self._law.viscous[joint])
+        self._dynamics.hold(joint, stiffness, own + damping, target)
 
     def _place(self, state: RobotState) -> None:
         """Set the state; a base that does not move remains where the description has it."""

@@ -167,6 +167,14 @@ class DartMechanism(Mechanism):
         joint = self._skeleton.getJoint(name)
         joint.setDampingCoefficient(0, value * float(self._scale / self._length(joint) ** 2))
 
+    def hold(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Set a joint's spring, its slack position and its damper, beside that of the rotor."""
+        number = int(self.dofs[joint])
+        degree, length = self._skeleton.getDof(number), float(self.lengths[number])
+        degree.setSpringStiffness(stiffness / length**2)
+        degree.setRestPosition(target * length)
+        degree.setDampingCoefficient(damping * self._scale / length**2 + self.rotors[number])
+
     def add_rotors(self, armature: Array) -> None:
         """Add reflected inertias J (n,) [kg m^2] to joints on which no contact and no stop acts.
 

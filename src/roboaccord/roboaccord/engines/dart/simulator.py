@@ -50,6 +50,7 @@ class DartSimulator(EngineSimulator):
     name = "dart"
     version = str(dartpy.__version__)
     order = 1
+    mechanism: DartMechanism
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
@@ -119,6 +120,10 @@ class DartSimulator(EngineSimulator):
             skeleton.dirtyArticulatedInertia(tree)
         if self._contact:
             self._contact.update_locks()
+
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by its spring and its damper, which are implicit."""
+        self.mechanism.hold(joint, stiffness, damping + self._own_damping[joint], target)
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""

@@ -63,6 +63,11 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         for geom in spec.geoms:
             geom.contype = 0
             geom.conaffinity = 0
+        for name in model.joints if model.servos else ():
+            actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+            actuator.gainprm[0] = 0.0
+            spec.joint(name).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
         if model.contact:
             collide(spec, model.contact, settings)
         return spec.compile()

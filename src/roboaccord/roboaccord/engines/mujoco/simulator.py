@@ -137,6 +137,13 @@ class MujocoSimulator(EngineSimulator):
         inertia_sum = model.stat.meaninertia * model.nv
         model.opt.tolerance = SOLVER_TOLERANCE * inertia_sum / (inertia_sum + armature.sum())
 
+    def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
+        """Drive a joint by a position actuator."""
+        model, number = self._model, self._model.actuator(self.joints[joint]).id
+        model.actuator_gainprm[number, 0] = stiffness
+        model.actuator_biasprm[number, :3] = 0.0, -stiffness, -damping
+        self._data.ctrl[number] = target
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
         return self._contact.points(self._data) if self._contact else ()

@@ -1,0 +1,218 @@
+"""Run the servos of all joints in all engines and modes, and compare them with the exact response.
+
+The exact response of a held robot is the closed form of linear.py, under the name EXACT beside the
+engines; its weight depends on the angle, so that it holds a pose in the reference. Where nothing is
+held the exact response is that of the reference. `Responses.run` returns what `--json` prints; the
+keys of `joints` and `match` stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from roboaccord.contract import AccordError, Array
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.engines import REFERENCE
+from roboaccord.robots.joint_friction import friction_of
+from roboaccord.scenario import Setup
+
+from roboaccord_files.servo import linear
+from roboaccord_files.servo.identify import Found, identify, proposal
+from roboaccord_files.servo.linear import Joint, Servo
+from roboaccord_files.servo.rig import Rig
+
+EXACT = "exact"  # in place of an engine's name: the closed form
+LEFT = 8.5  # a run takes until e^-LEFT of the slowest motion is left
+FEW, MANY = 24, 2000  # control ticks of a run; by FEW poles are found
+PRECISION = 1.01  # ratio of the stiffnesses between which the limit of an engine is found
+SLACK = 1e-4  # a pole this far beyond 1 is unstable: single precision finds poles so well
+# Start of such a run, over the step; phase of the samples from which a ratio is found [rad].
+NUDGE, PHASE = 0.1, 0.5
+RAMP = 0.5  # rad/s or m/s
+# Relative change in the last eighth of a droop that has settled, and size over the step of one that
+# shows the stiffness.
+AT_REST, FELT = 2e-3, 1e-3
+Run = dict[int, tuple[Rig, Array, Found | None]]  # rig, response and its servo by number of a joint
+
+
+def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
+    """Return the inertia about each joint while the others are held, and their weights (n,)."""
+    gravity, base = setup.parameters.gravity, setup.scenario.base
+    tree = TreeDynamics(setup.tree, setup.joints, base, gravity, sure=True)
+    mass, forces = tree.statics(q, np.eye(3))
+    return np.diag(mass)[-len(q) :], forces[-len(q) :]
+
+
+@dataclass(frozen=True)
+class Responses:
+    """The servos whose responses are compared, and these.
+
+    Args:
+        setup, weightless: robot and scenario, with gravity and without.
+        servos: of all joints, in the mode `explicit`, with their limits.
+        armature: added inertia of rotors (n,).
+        steps: size of the step of each joint (n,).
+        chosen: numbers of the joints that move.
+        engines, modes: names.
+        held: whether the others are held.
+        curves: filled with the responses by joint, then by engine and mode.
+        result: filled with what `run` returns.
+    """
+
+    setup: Setup
+    weightless: Setup
+    servos: list[Servo]
+    armature: Array
+    steps: Array
+    chosen: Sequence[int]
+    engines: Sequence[str]
+    modes: Sequence[str]
+    held: bool = True
+    curves: dict[str, dict[tuple[str, str], Mapping[str, Array]]] = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def joints(self) -> list[Joint]:
+        """The joints of the held robot."""
+        law, step = friction_of(self.setup), self.setup.scenario.physics_step
+        inertias = statics(self.setup, self.setup.initial.q)[0] + self.armature
+        damping = law.viscous if law else 0.0 * inertias
+        steps = round(self.setup.scenario.control_period / step)
+        return [Joint(float(i), float(d), step, steps) for i, d in zip(inertias, damping)]
+
+    def targets(self, number: int) -> dict[str, Array]:
+        """Return the targets of step, ramp and hold of a joint (k,)."""
+        slowest = abs(self.joints[number].poles(self.servos[number].stiffer(1.0))[0])
+        ticks = LEFT / -np.log(slowest) if 0.0 < slowest < 1.0 else FEW
+        ones = np.ones(int(np.clip(np.ceil(ticks), FEW, MANY)))
+        ramp = RAMP * self.setup.scenario.control_period * np.cumsum(ones)
+        return {"step": self.steps[number] * ones, "ramp": ramp, "hold": 0.0 * ones}
+
+    def weight(self, number: int, angle: float) -> float:
+        """Return the effort that carries the held robot at an angle beyond the start."""
+        unit = np.eye(len(self.steps))[number]
+        return float(statics(self.setup, self.setup.initial.q + angle * unit)[1][number])
+
+    def droop(self, number: int) -> float:
+        """Return the angle by which the weight moves a joint from its target, exactly."""
+        kp, x, change = self.servos[number].kp, 0.0, 1e-6
+        for _ in range(20):  # Newton's method
+            slope = (self.weight(number, x + change) - self.weight(number, x - change)) / change
+            x -= (kp * x + self.weight(number, x)) / (kp + 0.5 * slope)
+        return x
+
+    def run(self, origin: tuple[str, str], done: Callable[[], None]) -> dict[str, Any]:
+        """Return the rows of all joints, what their responses show, and the matches.
+
+        Args:
+            origin: engine and mode that the others are to match; "" for the first of each.
+            done: called after each joint of an engine in a mode.
+        """
+        result, runs = self.result, dict[tuple[str, str], Run]()
+        result |= {"versions": {}, "joints": [], "shown": [], "refused": []}
+        for engine, mode in product([EXACT] * self.held + [*self.engines], self.modes):
+            try:
+                runs[engine, mode] = self._run_in(engine, mode, done)
+            except AccordError as error:
+                result["refused"].append(f"{engine} {mode}: {error}")
+        order = {name: i for i, name in enumerate(self.setup.joints)}
+        for rows in (result["joints"], result["shown"]):
+            rows.sort(key=lambda row: (order[row["name"]], self.modes.index(row["mode"])))
+        firsts = (k for k in runs if k[0] != EXACT and all(a in ("", b) for a, b in zip(origin, k)))
+        first = next(firsts, (EXACT, ""))
+        pairs = (self._match(runs, first, key) for key in runs if first != key and first in runs)
+        result["match"] = [pair for pair in pairs if pair]
+        return result
+
+    def _run_in(self, engine: str, mode: str, done: Callable[[], None]) -> Run:
+        """Add the rows of an engine."""
+        which, start = REFERENCE if engine == EXACT else engine, self.setup.initial.q
+        light = Rig(self.weightless, start, which, mode == "own", self.armature, self.held)
+        heavy = replace(light, setup=self.setup)
+        servos, runs, result = [replace(s, mode=mode) for s in self.servos], Run(), self.result
+        result["versions"][which] = light.simulator.version
+        for i in self.chosen:
+            targets, joint, servo = self.targets(i), self.joints[i], servos[i]
+            curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
+            if engine == EXACT:
+                curves = {key: joint.respond(servo, targets[key]) for key in curves}
+            curves["hold"] = heavy.respond(i, servos, targets["hold"])
+            step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
+            head = {"name": self.setup.joints[i], "engine": engine, "mode": mode}
+            by_engine = self.curves.setdefault(self.setup.joints[i], {})
+            by_engine[engine, mode] = curves
+            whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
+            ticks, found = linear.settling(step, size), None
+            droop = self.droop(i) if engine == EXACT else float(hold[-1])
+            if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
+                found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
+            ratio, limit = self._stability(light, i, servos, step) if self.held else (None, None)
+            result["joints"].append(head | {
+                "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
+                "armature": float(self.armature[i]),
+                "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
+                "settling": ticks and ticks * self.setup.scenario.control_period,
+                "steady_error": 0.0 - droop if whole else None,
+                "damping_ratio": ratio if whole and mode not in linear.LIMITED else None,
+                "unstable_above": limit,
+            })  # fmt: skip
+            exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
+            result["shown"].append(head | {
+                "ramp_error": float(targets["ramp"][-1] - curves["ramp"][-1]) if whole else None,
+                "error": linear.rms(step, exact) / size if whole else None,
+                "differences": found.differences() if found else {},
+            })  # fmt: skip
+            runs[i] = light, step, found
+            done()
+        return runs
+
+    def _felt(self, i: int, hold: Array, size: float) -> float | None:
+        """Return the stiffness that a droop shows; None where no weight is felt."""
+        end = float(hold[-1])
+        settled = abs(end - hold[-len(hold) // 8]) < AT_REST * abs(end)
+        return -self.weight(i, end) / end if settled and abs(end) > FELT * abs(size) else None
+
+    def _stability(self, rig: Rig, i: int, servos: list[Servo], step: Array) -> list[Any]:
+        """Return damping ratio and limit of a joint, exactly or in an engine by short runs."""
+        joint, servo = self.joints[i], servos[i].stiffer(1.0)
+        poles, guess = joint.poles(servo), joint.unstable_above(servo)
+        if rig.engine == REFERENCE:
+            return [linear.damping_ratio(poles), guess]
+        order, still = len(poles), np.zeros(FEW + 2 * servo.delay)
+
+        def unstable(factor: float) -> bool:
+            changed = [each.stiffer(factor) for each in servos]
+            out = rig.respond(i, changed, still, NUDGE * float(self.steps[i]))
+            return len(out) <= len(still) or abs(linear.poles_of(out, order)[0]) > 1.0 + SLACK
+
+        factor = linear.limit_of(unstable, guess and guess / servo.kp, PRECISION)
+        # Of the whole response, some tenths of a radian of its phase apart.
+        rates = np.abs(np.log(poles[:2].astype(complex) + 1.0 / linear.NO_LIMIT))
+        apart = max(int(PHASE / float(rates[0] * rates[1]) ** 0.5), 1)
+        deviation = (step[servo.delay :] - float(self.steps[i]))[::apart]
+        ratio = linear.damping_ratio(linear.poles_of(deviation, 2)) if len(deviation) > 4 else None
+        return [ratio, factor and factor * servo.kp]
+
+    def _match(self, runs: Any, first: tuple[str, str], key: tuple[str, str]) -> Any:
+        """Return the gains by which an engine answers as the first; None where none is found."""
+        gains, errors = dict[str, dict[str, float]](), list[list[float]]()
+        for i, (rig, response, second) in runs[key].items():
+            (_, wanted, shown), size = runs[first][i], float(self.steps[i])
+            if shown and second:
+                servo, armature = proposal(wanted, size, shown, second)
+                servos = [replace(servo, mode=key[1])] * len(self.servos)
+                added = self.armature + armature * np.eye(len(servos))[i]
+                trial = replace(rig, armature=added) if armature else rig
+                answer = trial.respond(i, servos, self.targets(i)["step"])
+                errors.append([linear.rms(curve, wanted) / size for curve in (response, answer)])
+                gains[self.setup.joints[i]] = new = {"kp": servo.kp, "kd": servo.kd}
+                new |= {"armature": float(added[i])} if armature else {}
+                new |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+        pair = {"from": " ".join(first), "to": " ".join(key), "gains": gains}
+        means = np.sqrt(np.mean(np.square(errors or [[0.0, 0.0]]), axis=0)).tolist()
+        return pair | dict(zip(("error_before", "error_after"), means)) if errors else None
