@@ -112,7 +112,7 @@ class TreeDynamics:
     def hold(self, joint: int, stiffness: float, viscous: float, slack: float) -> None:
         """Set the spring of a joint, its slack position, and the damping [N m s/rad]."""
         columns = [bodies.STIFFNESS, bodies.VISCOUS, bodies.SLACK_POSITION]
-        self._body[self._rows[joint], columns] = stiffness, viscous, slack
+        self._body[self._joint_rows[joint], columns] = stiffness, viscous, slack
 
     @property
     def arrays(self) -> tuple[Index, Array, Index, Array]:
