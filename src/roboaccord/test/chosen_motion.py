@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.crosscheck.ticks import ROUND_OFF
+from roboaccord.crosscheck.round_off import ROUND_OFF
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import TreeKinematics

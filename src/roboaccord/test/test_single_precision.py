@@ -38,14 +38,18 @@ SCHEME = Scheme("semi-implicit Euler")
 
 def interpreted_slopes() -> Any:
     """Return the articulated-body algorithm as plain Python, in the arithmetic of its arrays."""
-    compiled = {
-        f"roboaccord.{name}": sys.modules.pop(f"roboaccord.{name}", None) for name in KERNELS
-    }
+    names = [f"roboaccord.{name}" for name in KERNELS]
+    compiled = {name: importlib.import_module(name) for name in names}
+    for name in names:
+        del sys.modules[name]
     try:
         with patch.object(jit, "kernel", lambda function: function):
-            return importlib.import_module(f"roboaccord.{KERNELS[0]}").slopes
+            return importlib.import_module(names[0]).slopes
     finally:
-        sys.modules.update({name: module for name, module in compiled.items() if module})
+        for name, module in compiled.items():  # also as attributes of their packages
+            sys.modules[name] = module
+            package, _, child = name.rpartition(".")
+            setattr(sys.modules[package], child, module)
 
 
 class SingleSimulator(Twin):
