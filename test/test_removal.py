@@ -89,7 +89,7 @@ def assert_named(package: str, done: tuple[int, str, str]) -> None:
 def test_each_package_is_asked_for_here() -> None:
     """And each robot; four are engines, and the tests of ROS are skipped where it is not."""
     assert {*ASKED} == {*SHELF}
-    assert {*PACKAGES} - {*SHELF} == {"roboaccord", "roboaccord_ros", *ENGINES}
+    assert {*PACKAGES} - {*SHELF} <= {"roboaccord", "roboaccord_ros", *ENGINES}
 
 
 def test_only_studies_import_a_robot() -> None:
