@@ -9,7 +9,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.description import checks
 from roboaccord.description.tree import Tree
-from roboaccord.engines import names_for_models, simulate_model
+from roboaccord.engines import Missing, names_for_models, simulate_model, spec
 from roboaccord.engines.model import EngineModel
 
 BODY = '<inertial><origin xyz="0 0 -0.5"/><mass value="1"/><inertia {}/></inertial>'.format(
@@ -30,7 +30,9 @@ def describe(world="", rod=BODY, more=""):
 
 def simulate(urdf, engine, base="fixed"):
     """Return the angle of the pendulum 0.1 s after it was let go at 1 rad."""
-    pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
+    library = spec(engine).look()
+    if isinstance(library, Missing):
+        pytest.skip(library.reason)
     model = EngineModel(
         urdf=urdf, base=base, joints=("pivot",), effort_limits=np.ones(1), physics_step=1e-3,
         gravity=9.81,

@@ -41,11 +41,12 @@ SHARED_LIBRARY = re.compile(r"(lib[\w.+-]+?)\.so\.(\d+)")  # name and version, i
 # [rad or m] A joint limit of this size or more counts as no stop, because no run reaches it.
 NO_STOP = 1e6
 
-# Features of a model that an engine may lack: rotors; rotors of joints on which contacts or stops
-# act; a ball in a bearing; contacts; softened stops; a mesh that is not convex.
 Precision = Literal["float64", "float32"]
 # Relative distance from 1 to the next number, by precision.
 ROUNDINGS: Mapping[Precision, float] = {"float64": 2.0**-52, "float32": 2.0**-23}
+
+# Features of a model that an engine may lack: rotors; rotors of joints on which contacts or stops
+# act; a ball in a bearing; contacts; softened stops; a mesh that is not convex.
 Feature = Literal[
     "armature", "armature_impacts", "bearing", "contact", "soft_stops", "terrain_mesh"
 ]
