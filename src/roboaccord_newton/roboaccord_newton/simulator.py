@@ -8,21 +8,21 @@ Newton in an articulation without stops, after which Featherstone's rates are v 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import version
 
 import numpy as np
-from roboaccord.contract import Acceleration, AccordError, Array, ContactPoint, RobotState
+from roboaccord.contract import Acceleration, AccordError, Array, RobotState
 from roboaccord.engines import (
+    ContactlessSimulator,
     EngineModel,
     EngineSimulator,
+    ForcedMechanism,
     JointProperties,
     LinkProperties,
-    Mechanism,
     read_settings,
 )
 from roboaccord.numerics import quaternion_matrix, turn_twist
-from roboaccord.simulators import LOCK_INERTIA, Losses
+from roboaccord.simulators import LOCK_INERTIA
 
 from roboaccord_newton.articulation import FAR, Articulation
 from roboaccord_newton.settings import NewtonSettings
@@ -32,7 +32,7 @@ from roboaccord_newton.settings import NewtonSettings
 EVALUATION_STEPS = {"featherstone": 1.0, "xpbd": 1e-3}
 
 
-class NewtonMechanism(Mechanism):
+class NewtonMechanism(ForcedMechanism):
     """Equations and properties of Newton's articulation, in single precision.
 
     Args:
@@ -115,7 +115,7 @@ class NewtonMechanism(Mechanism):
         )
 
 
-class NewtonSimulator(EngineSimulator):
+class NewtonSimulator(ContactlessSimulator):
     """Simulate any model without contact with Newton, under its `NewtonSettings` (Simulator)."""
 
     name = "newton"
@@ -129,7 +129,6 @@ class NewtonSimulator(EngineSimulator):
         self.version = f"{version('newton')} ({settings.solver})"
         self._articulation = Articulation(self, model, settings)
         self.mechanism: NewtonMechanism = NewtonMechanism(self, model, settings)
-        self._damping = np.zeros(len(self.joints)) if model.damping is None else model.damping
         self._pushed = np.zeros(len(self.joints)), np.zeros(6)  # efforts and wrench of a step
         self._prepare_forces()
 
@@ -142,10 +141,6 @@ class NewtonSimulator(EngineSimulator):
     def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
         """Drive a joint by Newton's position target."""
         self._articulation.drive(joint, stiffness, damping, target)
-
-    def contacts(self) -> Sequence[ContactPoint]:
-        """Return nothing: there is no contact."""
-        return ()
 
     def _place(self, state: RobotState) -> None:
         self._articulation.place(state)
@@ -160,42 +155,7 @@ class NewtonSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         for _ in range(count):
-            self._pushed = self._loads(effort)
+            state = self._read()
+            damped = effort - self._own_damping * state.qd  # Newton has no dampers of joints
+            self._pushed = self._loads(state, damped)
             self._articulation.step(self.physics_step, *self._pushed)
-
-    def _loads(self, effort: Array) -> tuple[Array, Array]:
-        """Return efforts (n,) and the wrench (6,) on the base with force law and friction."""
-        wrench = np.zeros(6) if self._wrench is None else self._wrench
-        if not (self._law or self._friction or self._damping.any()):
-            return effort, wrench
-        state = self._read()
-        effort = effort - self._damping * state.qd
-        if self._law:
-            turn, twist = quaternion_matrix(state.orientation), self._twist(state)
-            on_base, on_joints = self._law_efforts(state.q, state.qd, state.position, turn, twist)
-            wrench, effort = wrench + on_base, effort + on_joints
-        if self._friction:  # last, for it opposes the sum of all other efforts
-            effort = self._friction.add(effort, state.q, state.qd)
-        return effort, wrench
-
-    def _twist(self, state: RobotState) -> Array:
-        """Return the twist of the base in the world (6,)."""
-        return turn_twist(quaternion_matrix(state.orientation), state.twist)
-
-    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
-        """Return the energy that joint stops took in the last physics step [J].
-
-        What changes the rates beyond the accelerations a without stops is the impulse of stops,
-        J = M (v1 - v0 - h a). Its work is J times the mean rates (v0 + v1) / 2.
-        """
-        axes, n = [*self.base.axes], len(self.joints)
-        passed = self._stops.beyond(after.q)
-        if not passed:
-            return Losses()
-        self.mechanism.place(before)
-        free = self.mechanism.accelerate(quaternion_matrix(before.orientation), *self._pushed)
-        rates = [np.append(self._twist(state)[axes], state.qd) for state in (before, after)]
-        excess = rates[1] - rates[0] - self.physics_step * np.append(free.base[axes], free.joints)
-        impulse = self.mechanism.statics_at(before)[0] @ excess
-        mean = 0.5 * (rates[0] + rates[1])
-        return Losses(-float((impulse * mean)[-n:].sum()))

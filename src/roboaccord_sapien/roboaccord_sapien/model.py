@@ -15,9 +15,9 @@ from roboaccord.contract import Acceleration, Array, RobotState
 from roboaccord.engines import (
     EngineModel,
     EngineSimulator,
+    ForcedMechanism,
     JointProperties,
     LinkProperties,
-    Mechanism,
 )
 from roboaccord.numerics import quaternion_matrix
 
@@ -37,7 +37,7 @@ def _root_rates(body: Any) -> Array:
     return np.concatenate(rates).astype(float)
 
 
-class SapienMechanism(Mechanism):
+class SapienMechanism(ForcedMechanism):
     """Equations and properties of PhysX's articulation, in single precision.
 
     Args:

@@ -3,6 +3,8 @@ from .charts import Chart as Chart
 from .charts import Charts as Charts
 from .charts import plane_chart as plane_chart
 from .charts import planes as planes
+from .contactless import ContactlessSimulator as ContactlessSimulator
+from .contactless import ForcedMechanism as ForcedMechanism
 from .installed import REFERENCE as REFERENCE
 from .installed import check_engine as check_engine
 from .installed import default_names as default_names
