@@ -59,10 +59,22 @@ class Articulation:
         self._free = simulator.base.tilts
         above = {joint.child: joint for joint in simulator.tree.joints}
         rotors = dict(zip(simulator.joints, simulator.armature.tolist(), strict=True))
-        self.numbers = {WORLD: -1}  # Newton's number of each link
+        self.numbers = {WORLD: -1}  # Newton's number of each link that it has
+        # Newton's number of the link to which each is fixed, and its pose there.
+        bearings = {WORLD: (-1, wp.transform_identity())}
+        self._maximal = settings.solver == "xpbd"
         numbers_of_joints, names = [], list[str]()
         for link in simulator.tree.links:
             if link.name == WORLD:
+                continue
+            joint = above.get(link.name)
+            if self._maximal and not link.mass and (joint or self._free):
+                if joint is None or joint.kind != "fixed":
+                    raise AccordError(
+                        f"newton: XPBD holds {link.name} in space, for it has no mass"
+                    )
+                number, pose = bearings[joint.parent]
+                bearings[link.name] = number, pose * _pose(joint)
                 continue
             number = builder.add_link(
                 com=wp.vec3(*link.centre),
@@ -72,14 +84,14 @@ class Articulation:
                 lock_inertia=True,
             )
             self.numbers[link.name] = number
-            joint = above.get(link.name)
+            bearings[link.name] = number, wp.transform_identity()
             if joint is None or (joint.parent == WORLD and self._free):
                 add = builder.add_joint_free if self._free else builder.add_joint_fixed
                 numbers_of_joints.append(add(child=number, parent=-1))
                 continue
-            between = self.numbers[joint.parent], number
-            rotor = rotors.get(joint.name, 0.0)
-            numbers_of_joints.append(_connect(builder, joint, between, rotor, settings, stops))
+            parent, pose = bearings[joint.parent]
+            rotor, ends = rotors.get(joint.name, 0.0), (parent, number, pose * _pose(joint))
+            numbers_of_joints.append(_connect(builder, joint, ends, rotor, settings, stops))
             if joint.kind in MAKERS:
                 names.append(joint.name)
         builder.add_articulation(numbers_of_joints)
@@ -93,7 +105,6 @@ class Articulation:
         self._solver = _solver(self.model, settings)
         self._states = self.model.state(), self.model.state()
         self._control = self.model.control()
-        self._maximal = settings.solver == "xpbd"
 
     @property
     def q(self) -> Array:
@@ -175,42 +186,55 @@ class Articulation:
         self._solver.notify_model_changed(newton.ModelFlags.JOINT_DOF_PROPERTIES)
 
 
+def _pose(joint: Joint) -> Any:
+    """Return the pose of a joint in its parent."""
+    return wp.transform(wp.vec3(*joint.position), wp.quat(*matrix_quaternion(joint.rotation)))
+
+
 def _connect(
     builder: Any,
     joint: Joint,
-    between: tuple[int, int],
+    ends: tuple[int, int, Any],
     rotor: float,
     settings: NewtonSettings,
     stops: bool,
 ) -> int:
-    """Add a joint between two of Newton's links, parent and child; return its number."""
+    """Add a joint between two of Newton's links; return its number.
+
+    Args:
+        builder: Newton's, of the model.
+        joint: ours.
+        ends: Newton's numbers of parent and child, and the joint's pose in the parent.
+        rotor: inertia of the rotor [kg m^2].
+        settings: of solver and stops.
+        stops: whether the joint has its stops.
+    """
     if joint.mimic:
         raise AccordError(f"newton: joint {joint.name} follows another, which is not made yet")
-    rotation = wp.quat(*matrix_quaternion(joint.rotation))
-    position, axis, turn = wp.vec3(*joint.position), wp.vec3(*joint.axis), wp.quat_identity()
+    parent, child, pose = ends
+    axis, turn = wp.vec3(*joint.axis), wp.transform_identity()
     if joint.kind == "fixed":
-        pose = wp.transform(position, rotation)
-        return int(builder.add_joint_fixed(*between, parent_xform=pose, label=joint.name))
+        return int(builder.add_joint_fixed(parent, child, parent_xform=pose, label=joint.name))
     if joint.kind not in MAKERS:
         raise AccordError(f"newton: joint {joint.name} is {joint.kind}, which is not made yet")
     if settings.solver == "xpbd":
         if rotor:
-            raise AccordError(f"newton: XPBD has no rotors, as of joint {joint.name}")
+            raise AccordError(f"newton: XPBD has no rotor of {joint.name}: use featherstone")
         # It frees a joint in each axis of the joint's frame in which `axis` has a component.
-        axis, turn = X_AXIS, wp.quat_between_vectors(X_AXIS, axis)
-    lower, upper = np.clip(joint.ends, -FAR, FAR)
+        axis, turn = X_AXIS, wp.transform(wp.vec3(), wp.quat_between_vectors(X_AXIS, axis))
+    lower, upper = np.clip(joint.ends, -FAR, FAR) if stops else (-FAR, FAR)
     return int(
         getattr(builder, f"add_joint_{MAKERS[joint.kind]}")(
-            *between,
-            parent_xform=wp.transform(position, rotation * turn),
-            child_xform=wp.transform(wp.vec3(), turn),
+            parent,
+            child,
+            parent_xform=pose * turn,
+            child_xform=turn,
             axis=axis,
             limit_lower=float(lower),
             limit_upper=float(upper),
-            limit_ke=settings.stop_stiffness if stops else 0.0,
-            limit_kd=settings.stop_damping if stops else 0.0,
+            limit_ke=settings.stop_stiffness,
+            limit_kd=settings.stop_damping,
             armature=rotor,
-            friction=0.0,
             label=joint.name,
         )
     )
