@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from roboaccord.contract import AccordError
+from roboaccord.description import Tree
 from roboaccord.engines import EngineSpec, Scheme, imported, read_settings
 
 from roboaccord_newton.settings import NewtonSettings
@@ -36,9 +37,9 @@ def _scheme(model: EngineModel) -> Scheme:
     """
     if read_settings(model.options, "newton", NewtonSettings).solver == "xpbd":
         raise AccordError("XPBD solves joints as constraints, one after the other")
-    if model.base == "free":
-        raise AccordError("Newton steps the centre of mass of a free base, no twin does")
-    return Scheme("semi-implicit Euler")
+    # A free base is stepped at its centre of mass: jcalc_integrate, featherstone/kernels.py.
+    base = Tree.parse(model.urdf, root=model.root).links[0]
+    return Scheme("semi-implicit Euler", turning="quaternion", point=tuple(base.centre.tolist()))
 
 
 SPEC = EngineSpec(

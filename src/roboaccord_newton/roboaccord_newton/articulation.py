@@ -59,8 +59,7 @@ class Articulation:
         self._free = simulator.base.tilts
         above = {joint.child: joint for joint in simulator.tree.joints}
         rotors = dict(zip(simulator.joints, simulator.armature.tolist(), strict=True))
-        self.numbers = {WORLD: -1}  # Newton's number of each link that it has
-        # Newton's number of the link to which each is fixed, and its pose there.
+        # Newton's number of the link to which each of ours is fixed, and the pose there.
         bearings = {WORLD: (-1, wp.transform_identity())}
         self._maximal = settings.solver == "xpbd"
         numbers_of_joints, names = [], list[str]()
@@ -83,7 +82,6 @@ class Articulation:
                 label=link.name,
                 lock_inertia=True,
             )
-            self.numbers[link.name] = number
             bearings[link.name] = number, wp.transform_identity()
             if joint is None or (joint.parent == WORLD and self._free):
                 add = builder.add_joint_free if self._free else builder.add_joint_fixed
@@ -168,21 +166,17 @@ class Articulation:
     def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
         """Set stiffness, damping and target of a joint's servo."""
         model, column = self.model, int(self.columns[joint])
-        targets, coordinate = self._control.joint_target_q, model.joint_coord_count
-        coordinate += column - model.joint_dof_count
-        for array, number, value in (
-            (model.joint_target_ke, column, stiffness),
-            (model.joint_target_kd, column, damping),
-            (targets, coordinate, target),
-        ):
-            array.numpy()[number] = value  # on the CPU a view of Newton's own numbers
+        coordinate = column + model.joint_coord_count - model.joint_dof_count
+        model.joint_target_ke.numpy()[column] = stiffness  # on the CPU a view of Newton's numbers
+        model.joint_target_kd.numpy()[column] = damping
+        self._control.joint_target_q.numpy()[coordinate] = target
         self._solver.notify_model_changed(newton.ModelFlags.JOINT_DOF_PROPERTIES)
 
     def set_rotor(self, joint: int, inertia: float) -> None:
         """Set the inertia of the rotor of a joint of the simulator [kg m^2]."""
-        rotors = self.model.joint_armature.numpy()
-        rotors[self.columns[joint]] = inertia
-        self.model.joint_armature.assign(rotors)
+        if self._maximal and inertia:
+            raise AccordError("newton: XPBD cannot hold a joint: use featherstone")
+        self.model.joint_armature.numpy()[self.columns[joint]] = inertia
         self._solver.notify_model_changed(newton.ModelFlags.JOINT_DOF_PROPERTIES)
 
 
@@ -244,10 +238,5 @@ def _solver(model: Any, settings: NewtonSettings) -> Any:
     """Return Newton's solver, without the damping of bodies that it has by default."""
     if settings.solver == "featherstone":
         return newton.solvers.SolverFeatherstone(model, angular_damping=0.0)
-    return newton.solvers.SolverXPBD(
-        model,
-        iterations=settings.iterations,
-        joint_linear_relaxation=RELAXATION,
-        joint_angular_relaxation=RELAXATION,
-        angular_damping=0.0,
-    )
+    relaxations = {f"joint_{part}_relaxation": RELAXATION for part in ("linear", "angular")}
+    return newton.solvers.SolverXPBD(model, iterations=settings.iterations, **relaxations)

@@ -48,6 +48,8 @@ class NewtonMechanism(ForcedMechanism):
         self._step, self._base = EVALUATION_STEPS[settings.solver], simulator.base
         self._ends = {joint.name: joint.ends for joint in simulator.tree.moving}
         self._joints = simulator.joints
+        own = [] if model.damping is None else model.damping.tolist()
+        self._damping = dict(zip(self._joints, own))  # which NewtonSimulator adds to efforts
         self._centre = simulator.tree.links[0].centre
         self._state = RobotState(0.0, *np.zeros((3, len(simulator.joints))))
 
@@ -91,9 +93,10 @@ class NewtonMechanism(ForcedMechanism):
 
     def link(self, name: str) -> LinkProperties | None:
         """Return mass, centre of mass and inertia of a link, as Newton has them."""
-        number, model = self.articulation.numbers.get(name, -1), self.articulation.model
-        if number < 0:
+        model = self.articulation.model
+        if name not in model.body_label:
             return None
+        number = model.body_label.index(name)
         arrays = (a.numpy()[number] for a in (model.body_mass, model.body_com, model.body_inertia))
         mass, centre, inertia = (np.asarray(array, float) for array in arrays)
         return LinkProperties(float(mass), centre, inertia)
@@ -109,7 +112,7 @@ class NewtonMechanism(ForcedMechanism):
             origin=pose[:3],
             axis=quaternion_matrix(pose[3:]) @ np.asarray(model.joint_axis.numpy()[degree], float),
             limits=np.where(np.abs(limits) < FAR, limits, np.sign(limits) * np.inf),
-            damping=0.0,
+            damping=self._damping.get(name, 0.0),
             friction=float(model.joint_friction.numpy()[degree]),
             armature=float(model.joint_armature.numpy()[degree]),
         )

@@ -85,6 +85,7 @@ class Scheme:
         turning: how the orientation of a free base is stepped: by the rotation vector since the
             start of the step; by the same, but turns of less than 1e-3 rad to second order only
             ("cut off"); or by the components of the quaternion.
+        point: in the axes of a free base (3,) [m], whose linear velocity and position are stepped.
         footing: contact of a level robot whose friction sticks; the force law acts through it.
     """
 
@@ -94,6 +95,7 @@ class Scheme:
     linear: Literal["world", "own"] = "world"
     angular: Literal["world", "own"] = "world"
     turning: Literal["rotation vector", "cut off", "quaternion"] = "rotation vector"
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     footing: Footing | None = None
 
 

@@ -172,12 +172,8 @@ class Twin(EngineSimulator):
         if self._roundings:
             mass = bodies.mass_matrix(x.q, rotation)
             acceleration = self._roundings.perturbed(acceleration, mass, self.base.axes)
-        # Linear and angular acceleration of the base, in the axes of the rates.
-        a, alpha = acceleration.base[:3], acceleration.base[3:]
-        if self._axes.linear_own:
-            # In turning axes the components of v change by R' (dv/dt - w x v).
-            a = a - np.cross(twist[3:], twist[:3])
-        return np.concatenate([*self._axes.from_world(rotation, a, alpha), acceleration.joints])
+        base = self._axes.base_slope(rotation, twist, acceleration.base)
+        return np.concatenate([*base, acceleration.joints])
 
     def _loads(
         self, x: Coordinates, rotation: Array, twist: Array, qd: Array

@@ -112,7 +112,7 @@ class SteppedAxes:
     """Convert between motions and the coordinates and rates that a scheme steps.
 
     Rates (..., 6 + n) are linear and angular velocity of the base, in the world's axes or its own
-    as the scheme has them, and the joints' rates.
+    as the scheme has them, and the joints' rates. The linear one is that of the scheme's point.
 
     Args:
         scheme: integration method of the engine.
@@ -122,6 +122,7 @@ class SteppedAxes:
     def __init__(self, scheme: Scheme, base: FixedBase) -> None:
         self.linear_own = scheme.linear == "own" and base.tilts  # velocity in the base's own axes
         self._angular_own = scheme.angular == "own"
+        self._point = np.array(scheme.point) if base.tilts and any(scheme.point) else None
         self._tilts = base.tilts
         self._turning = scheme.turning if base.tilts else "rotation vector"
 
@@ -142,6 +143,7 @@ class SteppedAxes:
 
     def from_world(self, rotation: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Return a linear and an angular vector (..., 3) of the world in the axes of the rates."""
+        linear = linear + self._of_point(rotation, angular)
         linear = rotate_back(rotation, linear) if self.linear_own else linear
         angular = rotate_back(rotation, angular) if self._angular_own else angular
         return linear, angular
@@ -151,7 +153,21 @@ class SteppedAxes:
         linear, angular = v[..., :3], v[..., 3:6]
         linear = rotate(rotation, linear) if self.linear_own else linear
         angular = rotate(rotation, angular) if self._angular_own else angular
-        return linear, angular
+        return linear - self._of_point(rotation, angular), angular
+
+    def _of_point(self, rotation: Array, angular: Array) -> Array | float:
+        """Return the velocity (..., 3) of the scheme's point by an angular one of the world."""
+        return 0.0 if self._point is None else np.cross(angular, rotate(rotation, self._point))
+
+    def base_slope(self, rotation: Array, twist: Array, acceleration: Array) -> tuple[Array, Array]:
+        """Return the derivative of the base's rates, at its twist and acceleration (6,)."""
+        a, spin = acceleration[:3], twist[3:]
+        if self.linear_own:
+            # In turning axes the components of v change by R' (dv/dt - w x v).
+            a = a - np.cross(spin, twist[:3])
+        if self._point is not None:
+            a = a + np.cross(spin, self._of_point(rotation, spin))
+        return self.from_world(rotation, a, acceleration[3:])
 
     def derivative(self, x: Coordinates, v: Array, since: Array) -> Coordinates:
         """Return the derivative of coordinates by time.
@@ -163,6 +179,7 @@ class SteppedAxes:
         """
         rotation = x.rotation
         linear, angular = self.in_world(rotation, v)
+        linear = linear + self._of_point(rotation, angular)
         if self._turning == "quaternion":
             # dq/dt = w q / 2, with the angular velocity w in the world as a quaternion.
             omega = np.array([*angular, 0.0])
@@ -173,17 +190,22 @@ class SteppedAxes:
         return Coordinates(v[6:], linear, orientation_rate)
 
     def advance(self, x: Coordinates, derivative: Coordinates, h: float) -> Coordinates:
-        """Return coordinates after h [s] at a constant derivative."""
-        q, position = x.q + h * derivative.q, x.position + h * derivative.position
+        """Return coordinates after h [s] at a constant derivative; its position is the point's."""
+        position, turn = x.position + h * derivative.position, h * derivative.orientation
         if self._turning == "quaternion":
-            return Coordinates(q, position, x.orientation + h * derivative.orientation)
-        rotation_vector = h * derivative.orientation
-        if self._turning != "cut off":
-            increment = rotations.turn_quaternion(rotation_vector)
-            return Coordinates(q, position, rotations.quaternion_product(x.orientation, increment))
-        # DART keeps the rotation vector of the whole orientation, too, and expands it again.
-        end = rotations.quaternion_product(x.orientation, cut_exponential(rotation_vector))
-        return Coordinates(q, position, cut_exponential(rotations.quaternion_vector(end), end))
+            orientation = x.orientation + turn
+        elif self._turning == "cut off":
+            # DART keeps the rotation vector of the whole orientation, too, and expands it again.
+            end = rotations.quaternion_product(x.orientation, cut_exponential(turn))
+            orientation = cut_exponential(rotations.quaternion_vector(end), end)
+        else:
+            orientation = rotations.quaternion_product(
+                x.orientation, rotations.turn_quaternion(turn)
+            )
+        after = Coordinates(x.q + h * derivative.q, position, orientation)
+        if self._point is None:
+            return after
+        return after._replace(position=position + (x.rotation - after.rotation) @ self._point)
 
     def runge_kutta(
         self, slope: Callable[[Coordinates, Array], Array], x: Coordinates, v: Array, h: float
