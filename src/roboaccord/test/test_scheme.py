@@ -27,7 +27,11 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin import Twin, twin_of
 from roboaccord.engines.twin_coordinates import inverse_differential
-from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
+from roboaccord.numerics.rotations import (
+    quaternion_matrix,
+    quaternion_product,
+    turn_quaternion,
+)
 from roboaccord.report.cause_words import summary_of
 from roboaccord.run.energy_book import energy_of
 from roboaccord.run.loop import make_simulator
@@ -153,6 +157,27 @@ class Unseeded(Noisy):
 def sound(engine: str) -> SchemeCheck:
     """Return the check of an engine as it is."""
     return check_of(snake(), spec(engine))
+
+
+def test_a_scheme_steps_a_point_of_a_free_base() -> None:
+    """The centre of a body that spins and falls: p + n h v - g h^2 n (n + 1) / 2, exactly."""
+    centre, step, count = np.array([0.1, -0.2, 0.05]), 1e-3, 100
+    model = EngineModel(
+        urdf=f"""<robot name="body"><link name="base_link"><inertial>
+          <origin xyz="{' '.join(map(str, centre))}"/><mass value="2"/>
+          <inertia ixx="0.03" iyy="0.05" izz="0.06" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        </robot>""",
+        base="free", joints=(), effort_limits=np.zeros(0), physics_step=step, gravity=9.81,
+    )  # fmt: skip
+    scheme = Scheme("semi-implicit Euler", turning="quaternion", point=(0.1, -0.2, 0.05))
+    state = RobotState(0.0, *np.zeros((3, 0)), twist=np.array([0.3, 0.1, -0.2, 2.0, -1.0, 3.0]))
+    twin = Twin(model, scheme)
+    twin.reset(state)
+    end = twin.step(Command(np.zeros(0)), count * step)
+    velocity = state.twist[:3] + np.cross(state.twist[3:], centre)
+    fallen = 9.81 * step**2 * count * (count + 1) / 2.0 * np.array([0.0, 0.0, 1.0])
+    found = end.position + quaternion_matrix(end.orientation) @ centre
+    np.testing.assert_allclose(found, centre + count * step * velocity - fallen, atol=1e-13)
 
 
 @pytest.mark.parametrize("engine", default_names())
