@@ -23,9 +23,6 @@ import newton  # noqa: E402
 SINGLE = np.float32
 FAR = 1e6  # rad or m: of a stop that nothing reaches
 FREE_DEGREES = 6  # of a free base, before those of the joints
-# Of the corrections of joints in each iteration of XPBD: Newton's own for the angular ones. Its 0.7
-# for the linear ones gives the impulse of a joint 4/7 of its moment about the centre of mass.
-RELAXATION = 0.4
 X_AXIS = wp.vec3(1.0, 0.0, 0.0)
 MAKERS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 
@@ -41,6 +38,7 @@ class Articulation:
 
     Attributes:
         model: Newton's.
+        bearings: Newton's number of the link to which each of ours is fixed, and the pose there.
         columns: index of each joint of the simulator in Newton's arrays of rates (n,).
 
     Raises:
@@ -59,8 +57,7 @@ class Articulation:
         self._free = simulator.base.tilts
         above = {joint.child: joint for joint in simulator.tree.joints}
         rotors = dict(zip(simulator.joints, simulator.armature.tolist(), strict=True))
-        # Newton's number of the link to which each of ours is fixed, and the pose there.
-        bearings = {WORLD: (-1, wp.transform_identity())}
+        self.bearings = {WORLD: (-1, wp.transform_identity())}
         self._maximal = settings.solver == "xpbd"
         numbers_of_joints, names = [], list[str]()
         for link in simulator.tree.links:
@@ -69,11 +66,9 @@ class Articulation:
             joint = above.get(link.name)
             if self._maximal and not link.mass and (joint or self._free):
                 if joint is None or joint.kind != "fixed":
-                    raise AccordError(
-                        f"newton: XPBD holds {link.name} in space, for it has no mass"
-                    )
-                number, pose = bearings[joint.parent]
-                bearings[link.name] = number, pose * _pose(joint)
+                    raise AccordError(f"newton: XPBD cannot move {link.name}, for it has no mass")
+                number, pose = self.bearings[joint.parent]
+                self.bearings[link.name] = number, pose * _pose(joint)
                 continue
             number = builder.add_link(
                 com=wp.vec3(*link.centre),
@@ -82,12 +77,12 @@ class Articulation:
                 label=link.name,
                 lock_inertia=True,
             )
-            bearings[link.name] = number, wp.transform_identity()
+            self.bearings[link.name] = number, wp.transform_identity()
             if joint is None or (joint.parent == WORLD and self._free):
                 add = builder.add_joint_free if self._free else builder.add_joint_fixed
                 numbers_of_joints.append(add(child=number, parent=-1))
                 continue
-            parent, pose = bearings[joint.parent]
+            parent, pose = self.bearings[joint.parent]
             rotor, ends = rotors.get(joint.name, 0.0), (parent, number, pose * _pose(joint))
             numbers_of_joints.append(_connect(builder, joint, ends, rotor, settings, stops))
             if joint.kind in MAKERS:
@@ -138,8 +133,8 @@ class Articulation:
         q, qd = self.q, self.qd
         orientation = q[3:7] / np.linalg.norm(q[3:7])
         centre = quaternion_matrix(orientation) @ self._centre
-        linear = qd[:3] - np.cross(qd[3:6], centre)
-        return q[:3], orientation, np.concatenate([linear, qd[3:6]])
+        twist = np.concatenate([qd[:3] - np.cross(qd[3:6], centre), qd[3:6]])
+        return q[:3], orientation, twist
 
     def step(self, step: float, effort: Array, wrench: Array) -> None:
         """Take one physics step [s] under efforts (n,) and a wrench (6,) on the base's origin."""
@@ -159,9 +154,8 @@ class Articulation:
 
     def mass_matrix(self) -> Array:
         """Return Newton's mass matrix at the present positions, with rotors."""
-        degrees = self.model.joint_dof_count
         mass = newton.eval_mass_matrix(self.model, self._states[0]).numpy()[0]
-        return np.asarray(mass[:degrees, :degrees], float)
+        return np.asarray(mass[: len(self.qd), : len(self.qd)], float)
 
     def drive(self, joint: int, stiffness: float, damping: float, target: float) -> None:
         """Set stiffness, damping and target of a joint's servo."""
@@ -238,5 +232,7 @@ def _solver(model: Any, settings: NewtonSettings) -> Any:
     """Return Newton's solver, without the damping of bodies that it has by default."""
     if settings.solver == "featherstone":
         return newton.solvers.SolverFeatherstone(model, angular_damping=0.0)
-    relaxations = {f"joint_{part}_relaxation": RELAXATION for part in ("linear", "angular")}
+    # As Newton's for angular corrections. Its 0.7 for the linear ones gives the impulse of a joint
+    # 4/7 of its moment about the centre of mass.
+    relaxations = {f"joint_{part}_relaxation": 0.4 for part in ("linear", "angular")}
     return newton.solvers.SolverXPBD(model, iterations=settings.iterations, **relaxations)

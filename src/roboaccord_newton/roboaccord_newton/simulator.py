@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 import numpy as np
+import warp as wp
 from roboaccord.contract import Acceleration, AccordError, Array, RobotState
 from roboaccord.engines import (
     ContactlessSimulator,
@@ -46,10 +47,10 @@ class NewtonMechanism(ForcedMechanism):
     ) -> None:
         self.articulation = Articulation(simulator, model, settings, stops=False)
         self._step, self._base = EVALUATION_STEPS[settings.solver], simulator.base
-        self._ends = {joint.name: joint.ends for joint in simulator.tree.moving}
+        self._described = {joint.name: joint for joint in simulator.tree.moving}
         self._joints = simulator.joints
-        own = [] if model.damping is None else model.damping.tolist()
-        self._damping = dict(zip(self._joints, own))  # which NewtonSimulator adds to efforts
+        # Which NewtonSimulator adds to efforts.
+        self._damping = dict(zip(self._joints, [] if model.damping is None else model.damping))
         self._centre = simulator.tree.links[0].centre
         self._state = RobotState(0.0, *np.zeros((3, len(simulator.joints))))
 
@@ -106,8 +107,9 @@ class NewtonMechanism(ForcedMechanism):
         model = self.articulation.model
         number = model.joint_label.index(name)
         degree = int(model.joint_qd_start.numpy()[number])
-        pose = np.asarray(model.joint_X_p.numpy()[number], float)
-        limits = np.array(self._ends[name])
+        mount = self.articulation.bearings[self._described[name].parent][1]
+        pose = wp.transform_inverse(mount) * wp.transform(*model.joint_X_p.numpy()[number])
+        pose, limits = np.asarray(pose, float), np.array(self._described[name].ends)
         return JointProperties(
             origin=pose[:3],
             axis=quaternion_matrix(pose[3:]) @ np.asarray(model.joint_axis.numpy()[degree], float),
@@ -159,6 +161,6 @@ class NewtonSimulator(ContactlessSimulator):
     def _substeps(self, effort: Array, count: int) -> None:
         for _ in range(count):
             state = self._read()
-            damped = effort - self._own_damping * state.qd  # Newton has no dampers of joints
-            self._pushed = self._loads(state, damped)
+            # Newton's own dampers of joints are not used.
+            self._pushed = self._loads(state, effort - self._own_damping * state.qd)
             self._articulation.step(self.physics_step, *self._pushed)

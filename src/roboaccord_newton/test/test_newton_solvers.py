@@ -71,6 +71,19 @@ def test_xpbd_refuses_rotors_and_locks() -> None:
         simulate(replace(model, armature=np.array([0.1, 0.0])))
 
 
+def test_the_origin_of_a_joint_on_a_link_without_mass_is_that_of_the_file() -> None:
+    mounted = robots.DESCRIPTIONS["pendulums"].replace(
+        '<child link="base_link" />',
+        '<child link="base_link" /><origin xyz="0 0.3 1" rpy="0 0 1"/>',
+    )
+    model = replace(robots.model_of("pendulums"), urdf=mounted, options=XPBD)
+    simulator = simulate(model)
+    for joint in simulator.tree.moving:
+        found = simulator.properties().joints[joint.name]
+        np.testing.assert_allclose(found.origin, joint.position, atol=1e-6)
+        np.testing.assert_allclose(found.axis, joint.rotation @ joint.axis, atol=1e-6)
+
+
 def test_the_damping_that_is_added_to_efforts_is_reported() -> None:
     model = replace(robots.model_of("cart"), damping=np.array([0.5, 0.2]))
     joints = simulate(model).properties().joints
