@@ -22,6 +22,12 @@ HEADINGS = ({"heading": 0.0}, {"heading": 22.5}, {"heading": 45.0})  # degrees
 Case = Mapping[str, float]
 
 
+def along(case: Case, vector: Array) -> float:
+    """Return the part of a vector in the direction of a case's heading."""
+    angle = np.radians(case["heading"])
+    return float(vector[0] * np.cos(angle) + vector[1] * np.sin(angle))
+
+
 class Run:
     """A scene that an engine steps.
 
@@ -159,6 +165,7 @@ class Problem(ABC):
         source: of the exact answer.
         cases: what is varied.
         columns: of the series after the time.
+        duration: of the series [s].
         scale: error that counts as 1 where the exact answer is 0 [unit].
         convention: whether nature has no right answer, only each engine a rule.
         advice: what to choose when, for the page.
@@ -169,6 +176,7 @@ class Problem(ABC):
     source: ClassVar[str]
     cases: ClassVar[Sequence[Case]] = HEADINGS
     columns: ClassVar[Sequence[str]] = ("distance [m]",)
+    duration: ClassVar[float] = 1.0
     scale: ClassVar[float] = 1.0
     convention: ClassVar[bool] = False
     advice: ClassVar[str] = ""
@@ -181,6 +189,14 @@ class Problem(ABC):
     @abstractmethod
     def exact(self, **case: float) -> float:
         """Return the exact figure of a case."""
+
+    @abstractmethod
+    def scene(self, **case: float) -> Scene:
+        """Return the scene of a case."""
+
+    @abstractmethod
+    def series(self, time: float, **case: float) -> Sequence[float]:
+        """Return the exact values of the columns at a time [s]."""
 
     @abstractmethod
     def measure(self, trial: Trial, **case: float) -> float | Sequence[float]:
