@@ -8,8 +8,8 @@ combine two of them by rules of their own, so that each engine makes surfaces fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,12 @@ from roboaccord.numerics import quaternion_matrix
 Vector = tuple[float, float, float]
 ZERO: Vector = (0.0, 0.0, 0.0)
 G = 9.81  # gravity [m/s^2]
+
+
+def vector(values: Iterable[float]) -> Vector:
+    """Return three numbers as a tuple of floats."""
+    x, y, z = map(float, values)
+    return x, y, z
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +105,17 @@ class Scene:
     def moving(self) -> list[Body]:
         """Bodies that are not fixed."""
         return [body for body in self.bodies if body.mass]
+
+    def after(self, time: float) -> Scene:
+        """Return the scene after free flight for a time [s]; spins stay."""
+        gravity = np.array(self.gravity)
+
+        def moved(body: Body) -> Body:
+            velocity = body.velocity + gravity * time
+            position = body.position + (velocity + body.velocity) * time / 2.0
+            return replace(body, position=vector(position), velocity=vector(velocity))
+
+        return replace(self, bodies=tuple(moved(b) if b.mass else b for b in self.bodies))
 
 
 class Motion(NamedTuple):
@@ -194,15 +211,15 @@ def _sdf_model(body: Body) -> str:
     )
 
 
-def mjcf(scene: Scene, option: str = "", geom: str = "") -> str:
+def mjcf(scene: Scene, option: str = "", geoms: Mapping[Body, str] | None = None) -> str:
     """Return the scene as MJCF.
 
     Args:
         scene: to write.
         option: attributes of `option`.
-        geom: further attributes of each geom.
+        geoms: further attributes of the geoms of bodies.
     """
-    bodies = "".join(_mjcf_body(body, geom) for body in scene.bodies)
+    bodies = "".join(_mjcf_body(body, (geoms or {}).get(body, "")) for body in scene.bodies)
     gravity = words(scene.gravity)
     return (
         f'<mujoco><compiler angle="radian"/><option gravity="{gravity}" {option}/>'
