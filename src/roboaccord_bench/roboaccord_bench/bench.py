@@ -14,6 +14,7 @@ from typing import Any
 
 from roboaccord.contract import AccordError, check_known
 from roboaccord.run.pieces import run_pieces
+
 from roboaccord_bench import problems
 from roboaccord_bench.engine import load_engine, named_entries
 from roboaccord_bench.outcome import judge
@@ -43,10 +44,11 @@ def measure(
 ) -> Json:
     """Return the result of one case of a problem in an engine under one set of options."""
     problem, engine = load_problem(name), load_engine(engine_name)
-    case, result = problem.cases[number], {"engine": engine_name, "version": engine.version}
+    case = problem.cases[number]
     trials = [Trial(engine, setting, step, certify=step == steps[1]) for step in steps]
     exact, figures, cpu = problem.exact(**case), [], []
-    result |= {"setting": setting, "options": dict(engine.options[setting]), "step": [*steps]}
+    result: Json = {"engine": engine_name, "version": engine.version, "setting": setting}
+    result |= {"options": dict(engine.options[setting]), "step": [*steps]}
     outcome: Json = {"outcome": "refused", "order": None, "constant": None, "law": ""}
     try:
         for trial in trials:

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from roboaccord import cli
 from roboaccord.cli import options
 from roboaccord.contract import AccordError
+
 from roboaccord_bench import bench, problems
 from roboaccord_bench import engines as adapters
 from roboaccord_bench.engine import load_engine, named_entries
@@ -56,7 +57,16 @@ def bench_command(
     ):
         data = bench.run(wanted, chosen, target, sizes, lambda what: done(1, what))
         files = [*publish(data, target), write_page(data, target / PAGE, cli.command_line())]
-    return cli.Result(data, [*tables(data), *missing, f"page: {files[-1]}"])
+    return cli.Result(public(data), [*tables(data), *missing, f"page: {files[-1]}"])
+
+
+def public(data: bench.Json) -> bench.Json:
+    """Return results without their series, which have files."""
+    entries = []
+    for entry in data["problems"]:
+        results = [{k: v for k, v in each.items() if k != "series"} for each in entry["results"]]
+        entries.append({**entry, "results": results})
+    return {"problems": entries}
 
 
 def choose_engines(names: list[str]) -> tuple[list[str], list[str]]:

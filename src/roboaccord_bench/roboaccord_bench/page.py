@@ -7,6 +7,7 @@ from pathlib import Path
 
 from roboaccord.contract import writing
 from roboaccord.report import Still, colour_of, legend, picture, render_page
+
 from roboaccord_bench.bench import Json, load_problem
 from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
 
