@@ -165,7 +165,7 @@ def sdf(scene: Scene, step: float, physics: str = "") -> str:
     return (
         '<sdf version="1.9" xmlns:drake="http://drake.mit.edu"><world name="bench">'
         f"<gravity>{words(scene.gravity)}</gravity>"
-        f'<physics name="p" type="ode"><max_step_size>{step!r}</max_step_size>{physics}</physics>'
+        f'<physics name="physics" type="ode"><max_step_size>{step!r}</max_step_size>{physics}</physics>'
         f"{models}</world></sdf>"
     )
 
