@@ -163,19 +163,21 @@ def sdf(scene: Scene, step: float, physics: str = "") -> str:
     """
     models = "".join(_sdf_model(body) for body in scene.bodies)
     return (
-        f'<sdf version="1.9"><world name="bench"><gravity>{words(scene.gravity)}</gravity>'
-        f'<physics name="p" type="ode"><max_step_size>{step!r}</max_step_size>{physics}</physics>'
+        '<sdf version="1.9" xmlns:drake="http://drake.mit.edu"><world name="bench">'
+        f"<gravity>{words(scene.gravity)}</gravity>"
+        f'<physics name="physics" type="ode"><max_step_size>{step!r}</max_step_size>{physics}</physics>'
         f"{models}</world></sdf>"
     )
 
 
 def _sdf_model(body: Body) -> str:
-    """Return a body as a model in SDF."""
+    """Return a body as a model in SDF; Drake is told that a fixed body is rigid."""
     shape = f"<box><size>{words(body.size)}</size></box>"
     if body.is_sphere:
         shape = f"<sphere><radius>{body.size[0] / 2!r}</radius></sphere>"
     x, y, z = body.inertia.tolist()
     friction = f"<ode><mu>{body.mu!r}</mu><mu2>{body.mu!r}</mu2></ode>"
+    hard = "" if body.mass else "<drake:rigid_hydroelastic/>"
     joint = ""
     if body.slide:
         joint = (
@@ -190,7 +192,8 @@ def _sdf_model(body: Body) -> str:
         f'<collision name="c"><geometry>{shape}</geometry><surface><friction>{friction}'
         f"<bullet><friction>{body.mu!r}</friction></bullet></friction><bounce>"
         f"<restitution_coefficient>{body.restitution!r}</restitution_coefficient></bounce>"
-        f"</surface></collision></link>{joint}</model>"
+        f"</surface><drake:proximity_properties>{hard}</drake:proximity_properties>"
+        f"</collision></link>{joint}</model>"
     )
 
 
