@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from roboaccord.contract import AccordError, Array, check_known
+
 from roboaccord_bench import engines
 from roboaccord_bench.scene import Body, Motion, Scene
 

@@ -15,11 +15,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Certifier, ContactForce
+
 from roboaccord_bench.engine import Engine
 from roboaccord_bench.scene import G, Motion, Scene
 
 HEADINGS = ({"heading": 0.0}, {"heading": 22.5}, {"heading": 45.0})  # degrees
 Case = Mapping[str, float]
+
+
+def along(case: Case, vector: Array) -> float:
+    """Return the part of a vector in the direction of a case's heading."""
+    angle = np.radians(case["heading"])
+    return float(vector[0] * np.cos(angle) + vector[1] * np.sin(angle))
 
 
 class Run:
@@ -96,9 +103,10 @@ class Run:
         for body in self.scene.moving:
             motions[body.name] = motion = self._world.motion(body.name)
             momentum += body.mass * motion.velocity
-            energy += 0.5 * body.mass * motion.velocity @ motion.velocity
-            energy += 0.5 * body.inertia @ (motion.spin @ motion.rotation) ** 2
-            energy -= body.mass * motion.position @ self.scene.gravity
+            turning = float(body.inertia @ (motion.spin @ motion.rotation) ** 2)
+            moving = body.mass * float(motion.velocity @ motion.velocity)
+            weight = body.mass * float(motion.position @ self.scene.gravity)
+            energy += 0.5 * (turning + moving) - weight
         return momentum, energy, motions
 
 
@@ -159,6 +167,7 @@ class Problem(ABC):
         source: of the exact answer.
         cases: what is varied.
         columns: of the series after the time.
+        duration: of the series [s].
         scale: error that counts as 1 where the exact answer is 0 [unit].
         convention: whether nature has no right answer, only each engine a rule.
         advice: what to choose when, for the page.
@@ -169,6 +178,7 @@ class Problem(ABC):
     source: ClassVar[str]
     cases: ClassVar[Sequence[Case]] = HEADINGS
     columns: ClassVar[Sequence[str]] = ("distance [m]",)
+    duration: ClassVar[float] = 1.0
     scale: ClassVar[float] = 1.0
     convention: ClassVar[bool] = False
     advice: ClassVar[str] = ""
@@ -181,6 +191,14 @@ class Problem(ABC):
     @abstractmethod
     def exact(self, **case: float) -> float:
         """Return the exact figure of a case."""
+
+    @abstractmethod
+    def scene(self, **case: float) -> Scene:
+        """Return the scene of a case."""
+
+    @abstractmethod
+    def series(self, time: float, **case: float) -> Sequence[float]:
+        """Return the exact values of the columns at a time [s]."""
 
     @abstractmethod
     def measure(self, trial: Trial, **case: float) -> float | Sequence[float]:

@@ -58,7 +58,7 @@ class Body:
         if self.is_sphere:
             return np.full(3, 0.1 * (self.mass or 1.0) * self.size[0] ** 2)
         squares = np.square(self.size)
-        return (self.mass or 1.0) / 12.0 * (squares.sum() - squares)
+        return np.asarray((self.mass or 1.0) / 12.0 * (squares.sum() - squares))
 
     @property
     def quaternion(self) -> Array:

@@ -9,6 +9,7 @@ from importlib.metadata import version
 import mujoco
 import numpy as np
 from roboaccord.contract import Array
+
 from roboaccord_bench.engine import Engine, Touch, World
 from roboaccord_bench.scene import Motion, Scene, mjcf
 
@@ -22,7 +23,7 @@ class MujocoWorld(World):
 
     def __init__(self, scene: Scene, step: float, *, stiffness: float = 0.0, **option: str) -> None:
         attributes = " ".join(f'{key}="{value}"' for key, value in option.items())
-        bounce = max(body.restitution for body in scene.bodies) if stiffness else 0.0
+        bounce = max(body.restitution or 0.0 for body in scene.bodies) if stiffness else 0.0
         solref = ""
         if bounce > 0.0:
             ratio = -math.log(bounce) / math.hypot(math.pi, math.log(bounce))
@@ -56,8 +57,8 @@ class MujocoWorld(World):
         for number, contact in enumerate(self.data.contact):
             force, axes = np.zeros(6), contact.frame.reshape(3, 3)
             mujoco.mj_contactForce(self.model, self.data, number, force)
-            bodies = [self.model.body(self.model.geom_bodyid[geom]).name for geom in contact.geom]
-            touches.append(Touch(*bodies, contact.pos, axes[0], force[:3] @ axes, contact.dist))
+            one, two = (self.model.body(self.model.geom_bodyid[g]).name for g in contact.geom)
+            touches.append(Touch(one, two, contact.pos, axes[0], force[:3] @ axes, contact.dist))
         return touches
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import cos, radians, sin
 
-import numpy as np
-from roboaccord_bench.problem import Problem, Trial
+from roboaccord_bench.problem import Problem, Trial, along
 from roboaccord_bench.scene import GROUND, Body, G, Scene
 
 SPEED, MU = 2.0, 0.5  # m/s
@@ -17,6 +16,7 @@ class Stopping(Problem):
 
     figure = "distance in which a box stops that slides with 2 m/s at mu 0.5"
     unit = "m"
+    duration = 2.0 * STOP
     source = "v^2 / (2 mu g): Coulomb's law and the work of a constant force"
     advice = "Choose a cone, not a pyramid or a box: they make friction depend on the direction."
 
@@ -24,21 +24,29 @@ class Stopping(Problem):
         """Return v^2 / (2 mu g) [m]."""
         return SPEED**2 / (2.0 * MU * G)
 
-    def measure(self, trial: Trial, **case: float) -> float:
-        """Return the distance after twice the time in which it should stop [m]."""
+    def scene(self, **case: float) -> Scene:
+        """Return a box on the ground, which slides in the direction of its heading."""
         angle = radians(case["heading"])
-        direction = np.array([cos(angle), sin(angle), 0.0])
         box = Body(
             name="box",
             size=(0.4, 0.4, 0.1),
             mass=1.0,
             position=(0.0, 0.0, 0.05),
             rotation=(0.0, 0.0, angle),
-            velocity=tuple(SPEED * direction),
+            velocity=(SPEED * cos(angle), SPEED * sin(angle), 0.0),
         )
-        run = trial.start(Scene((GROUND, box), MU))
-        for time in run.steps(2.0 * STOP):
-            trial.record(time, float(run.motion("box").position @ direction))
+        return Scene((GROUND, box), MU)
+
+    def series(self, time: float, **_: float) -> tuple[float]:
+        """Return the distance at a time [m]."""
+        time = min(time, STOP)
+        return (SPEED * time - 0.5 * MU * G * time**2,)
+
+    def measure(self, trial: Trial, **case: float) -> float:
+        """Return the distance after twice the time in which it should stop [m]."""
+        run = trial.start(self.scene(**case))
+        for time in run.steps(self.duration):
+            trial.record(time, along(case, run.motion("box").position))
         return trial.series[-1][1]
 
     def laws(self, **case: float) -> dict[str, float]:
