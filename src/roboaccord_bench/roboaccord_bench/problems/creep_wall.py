@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from roboaccord.contract import Array
+
 from roboaccord_bench.problem import Problem, Trial
 from roboaccord_bench.ramp import creep
 from roboaccord_bench.scene import Body, Scene
@@ -28,7 +30,6 @@ class CreepWall(Problem):
     advice = "Choose a solver whose friction is hard: to press more hardly helps in the others."
     cases = ({"force": 25.0}, {"force": 50.0}, {"force": 100.0}, {"force": 200.0})
     scale = 1e-3
-    duration = 1.0
 
     def exact(self, **_: float) -> float:
         """Return 0 [m/s]."""
@@ -38,14 +39,18 @@ class CreepWall(Problem):
         """Return a cube beside a wall."""
         return Scene((WALL, CUBE), MU)
 
+    def push(self, force: float) -> Array:
+        """Return the force towards the wall (3,) [N]."""
+        return np.array([-force, 0.0, 0.0])
+
     def series(self, time: float, **_: float) -> tuple[float]:
         """Return no distance [m]."""
         return (0.0,)
 
     def measure(self, trial: Trial, **case: float) -> float:
         """Return the mean speed downwards from 0.5 to 1 s [m/s]."""
-        run = trial.start(self.scene())
-        for time in run.steps(self.duration, {"cube": np.array([-case["force"], 0.0, 0.0])}):
+        run = trial.start(self.scene(**case))
+        for time in run.steps(self.duration, {"cube": self.push(**case)}):
             trial.record(time, -float(run.motion("cube").position[2]))
         return creep(trial.series)
 

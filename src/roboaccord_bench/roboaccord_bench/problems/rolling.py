@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.contract import AccordError
+
 from roboaccord_bench.problem import Problem, Trial
 from roboaccord_bench.ramp import direction
 from roboaccord_bench.scene import GROUND, Body, G, Scene

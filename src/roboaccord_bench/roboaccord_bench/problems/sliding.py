@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import hypot
 
-from roboaccord_bench.ramp import Threshold, box_on_ramp, direction
-from roboaccord_bench.scene import G, Motion, Scene
+from roboaccord_bench.problem import along
+from roboaccord_bench.ramp import Threshold, direction
+from roboaccord_bench.scene import G, Motion
 
 MU = 0.5
 
@@ -20,23 +21,19 @@ class Sliding(Threshold):
     unit = ""
     source = "mu: Coulomb's law on an inclined plane"
     advice = "Choose a cone: a pyramid lets a box slide too early, and friction by axes holds it."
-    slope, duration = 0.8, 0.4
+    size, mu, slope, duration = (0.4, 0.4, 0.1), MU, 0.8, 0.4
 
     def exact(self, **_: float) -> float:
         """Return mu."""
         return MU
 
-    def scene(self, slope: float = slope, heading: float = 0.0) -> Scene:
-        """Return a flat box on a ramp that falls towards the heading."""
-        return box_on_ramp((0.4, 0.4, 0.1), MU, slope, heading)
-
     def series(self, time: float, **_: float) -> tuple[float]:
         """Return the distance on the first slope [m]."""
         return (0.5 * G * (self.slope - MU) / hypot(1.0, self.slope) * time**2,)
 
-    def progress(self, motion: Motion, heading: float) -> float:
+    def progress(self, motion: Motion, **case: float) -> float:
         """Return the distance down the ramp [m]."""
-        return float(motion.position @ direction(heading))
+        return along(case, motion.position)
 
     def laws(self, **case: float) -> dict[str, float]:
         """Return the thresholds under a pyramid and friction by axes, over mu."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import atan, cos, hypot, sin, sqrt
 
 import numpy as np
-from roboaccord_bench.ramp import Threshold, box_on_ramp, direction
-from roboaccord_bench.scene import G, Motion, Scene
 from scipy.special import ellipj
 
-WIDTH, HEIGHT, MU = 0.2, 0.4, 1.0  # m, m, 1
+from roboaccord_bench.ramp import Threshold, direction
+from roboaccord_bench.scene import G, Motion
+
+WIDTH, HEIGHT = 0.2, 0.4  # m
 PENDULUM = sqrt(1.5 * G / hypot(WIDTH, HEIGHT))  # rate of the box about its edge [1/s]
 
 
@@ -25,15 +26,11 @@ class Tipping(Threshold):
     source = "width over height: the weight points past the lower edge"
     advice = "Let a box touch by its faces: spheres at its corners make it narrower."
     columns = ("spin [rad/s]",)
-    slope, duration = 0.6, 0.3
+    size, mu, slope, duration = (WIDTH, 2.0 * WIDTH, HEIGHT), 1.0, 0.6, 0.3
 
     def exact(self, **_: float) -> float:
         """Return the width over the height."""
         return WIDTH / HEIGHT
-
-    def scene(self, slope: float = slope, heading: float = 0.0) -> Scene:
-        """Return a high box on a ramp that falls towards the heading."""
-        return box_on_ramp((WIDTH, 2.0 * WIDTH, HEIGHT), MU, slope, heading)
 
     def series(self, time: float, **_: float) -> tuple[float]:
         """Return the spin on the first slope [rad/s]: of a pendulum let go beside its top."""
@@ -41,9 +38,9 @@ class Tipping(Threshold):
         sn, _, dn, _ = ellipj(PENDULUM * time, cos(beside / 2.0) ** 2)
         return (PENDULUM * sin(beside) * float(sn / dn),)
 
-    def progress(self, motion: Motion, heading: float) -> float:
+    def progress(self, motion: Motion, **case: float) -> float:
         """Return the spin about the lower edge [rad/s]."""
-        return float(motion.spin @ np.cross((0.0, 0.0, 1.0), direction(heading)))
+        return float(motion.spin @ np.cross((0.0, 0.0, 1.0), direction(**case)))
 
 
 PROBLEM = Tipping()
