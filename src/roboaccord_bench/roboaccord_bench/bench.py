@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract import AccordError, check_known
+from roboaccord.contract import AccordError
 from roboaccord.run.pieces import run_pieces
 
-from roboaccord_bench import problems
-from roboaccord_bench.engine import load_engine, named_entries
+from roboaccord_bench.found import load_engine, load_problem
 from roboaccord_bench.outcome import judge
 from roboaccord_bench.problem import Problem, Trial
 
@@ -25,18 +24,6 @@ RESULTS = "results.jsonl"
 ROWS = 200  # of a series that is kept
 Json = dict[str, Any]
 Call = tuple[str, int, str, str, tuple[float, ...]]  # arguments of `measure`
-
-
-def load_problem(name: str) -> Problem:
-    """Return a problem by its name.
-
-    Raises:
-        AccordError: if there is none of this name.
-    """
-    known = named_entries(problems, "PROBLEM")
-    check_known("unknown problem ", name, known)
-    problem: Problem = known[name]()
-    return problem
 
 
 def measure(

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from roboaccord.contract import writing
 
-from roboaccord_bench.bench import Json, load_problem
+from roboaccord_bench.bench import Json
+from roboaccord_bench.found import load_problem
 from roboaccord_bench.scene import Scene, mjcf, sdf, urdf
 from roboaccord_bench.shown import case_text, engine_text
 
