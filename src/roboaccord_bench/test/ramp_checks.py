@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from roboaccord_bench.engine import load_engine
+from roboaccord_bench.found import load_engine
 from roboaccord_bench.problem import Problem, Trial
 from roboaccord_bench.scene import Scene
 from scipy.optimize import linprog

@@ -7,8 +7,7 @@ from math import atan, cos, sin
 
 import pytest
 from ramp_checks import figure, steepest, with_mu
-from roboaccord_bench.bench import load_problem
-from roboaccord_bench.engine import load_engine
+from roboaccord_bench.found import load_engine, load_problem
 from roboaccord_bench.problem import Trial
 
 CREEP = load_problem("creep_ramp")

@@ -8,7 +8,7 @@ from math import radians
 import numpy as np
 import pytest
 from ramp_checks import figure, steepest, with_mu
-from roboaccord_bench.bench import load_problem
+from roboaccord_bench.found import load_problem
 from roboaccord_bench.problems.creep_wall import per_newton
 from roboaccord_bench.ramp import direction
 from roboaccord_bench.scene import Scene

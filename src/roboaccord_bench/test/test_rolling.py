@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ramp_checks import figure, with_mu
 from roboaccord.contract import AccordError
-from roboaccord_bench.bench import load_problem
+from roboaccord_bench.found import load_problem
 from roboaccord_bench.scene import Body, Scene
 from scipy.integrate import solve_ivp
 
