@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from roboaccord.contract import Array
+from roboaccord.contract import AccordError, Array
 
 from roboaccord_bench.scene import Body, Motion, Scene
 

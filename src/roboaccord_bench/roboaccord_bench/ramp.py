@@ -36,8 +36,8 @@ def tilted(slope: float, heading: float) -> Vector:
 
 def box_on_ramp(size: tuple[float, ...], mu: float, slope: float, heading: float) -> Scene:
     """Return a box of 1 kg at rest on a ramp that falls towards a heading in degrees."""
-    position, rotation = (0.0, 0.0, size[2] / 2.0), (0.0, 0.0, radians(heading))
-    box = Body(name="box", size=size, mass=1.0, position=position, rotation=rotation)
+    position, yaw = (0.0, 0.0, size[2] / 2.0), radians(heading)
+    box = Body(name="box", size=size, mass=1.0, position=position, yaw=yaw)
     return Scene((GROUND, box), mu, gravity=tilted(slope, heading))
 
 

@@ -53,9 +53,8 @@ def test_a_turn_about_the_vertical_changes_nothing(engine: str, bound: float) ->
     class Turned(type(CREEP)):  # type: ignore[misc]
         def scene(self, **case: float) -> Scene:
             scene = super().scene(**case)
-            turn = (0.0, 0.0, radians(45.0))
             bodies = [
-                replace(body, position=tuple(body.position[0] * away), rotation=turn)
+                replace(body, position=tuple(body.position[0] * away), yaw=radians(45.0))
                 for body in scene.bodies
             ]
             return replace(scene, bodies=tuple(bodies))
