@@ -10,9 +10,10 @@ from rich.console import RenderableType
 from roboaccord import cli
 from roboaccord.cli import options
 from roboaccord.contract import AccordError
+
 from roboaccord_bench import bench, problems
 from roboaccord_bench import engines as adapters
-from roboaccord_bench.engine import load_engine, named_entries
+from roboaccord_bench.found import load_engine, load_problem, named_entries
 from roboaccord_bench.page import PAGE, write_page
 from roboaccord_bench.published import publish
 from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
@@ -47,8 +48,8 @@ def bench_command(
     """
     chosen, missing = choose_engines(options.listed(engines))
     sizes = parse_steps(steps)
-    wanted = [bench.load_problem(name).name for name in names or named_entries(problems, "PROBLEM")]
-    jobs = sum(len(bench.load_problem(name).cases) for name in wanted)
+    wanted = [load_problem(name).name for name in names or named_entries(problems, "PROBLEM")]
+    jobs = sum(len(load_problem(name).cases) for name in wanted)
     jobs *= sum(len(load_engine(name).options) for name in chosen)
     with (
         cli.results(folder, "bench", force=force) as target,
@@ -56,7 +57,16 @@ def bench_command(
     ):
         data = bench.run(wanted, chosen, target, sizes, lambda what: done(1, what))
         files = [*publish(data, target), write_page(data, target / PAGE, cli.command_line())]
-    return cli.Result(data, [*tables(data), *missing, f"page: {files[-1]}"])
+    return cli.Result(public(data), [*tables(data), *missing, f"page: {files[-1]}"])
+
+
+def public(data: bench.Json) -> bench.Json:
+    """Return results without their series, which have files."""
+    entries = []
+    for entry in data["problems"]:
+        results = [{k: v for k, v in each.items() if k != "series"} for each in entry["results"]]
+        entries.append({**entry, "results": results})
+    return {"problems": entries}
 
 
 def choose_engines(names: list[str]) -> tuple[list[str], list[str]]:

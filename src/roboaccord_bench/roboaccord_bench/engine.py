@@ -8,20 +8,18 @@ they share no code with those of robots, whose settings the bench must not inher
 
 from __future__ import annotations
 
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import EntryPoint, entry_points
-from types import ModuleType
 from typing import Any, NamedTuple
 
-from roboaccord.contract import AccordError, Array, check_known
-from roboaccord_bench import engines
+from roboaccord.contract import AccordError, Array
+
 from roboaccord_bench.scene import Body, Motion, Scene
 
 # Coefficient of each of two equal surfaces, from that of their pair.
 Coefficient = Callable[[float], float]
+Forces = Mapping[str, Array]  # on the centres of bodies, by name, in the world (3,) [N]
 
 
 def same(coefficient: float) -> float:
@@ -64,8 +62,8 @@ class World(ABC):
     def __init__(self, scene: Scene, step: float, **options: Any) -> None: ...
 
     @abstractmethod
-    def advance(self, forces: Mapping[str, Array]) -> None:
-        """Take one physics step with a force on the centre of each body named [N], in the world."""
+    def advance(self, forces: Forces) -> None:
+        """Take one physics step under forces."""
 
     @abstractmethod
     def motion(self, name: str) -> Motion:
@@ -87,7 +85,8 @@ class Engine:
             others, each the same for all problems.
         surface_mu: returns the coefficient of friction of each of two equal surfaces whose pair has
             the one given.
-        surface_restitution: the same for restitution.
+        surface_restitution: the same for restitution; None where the engine has no coefficient of
+            restitution, and one beyond 0 is refused.
         slow: whether it runs only if it is named.
     """
 
@@ -95,7 +94,7 @@ class Engine:
     world: type[World]
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"default": {}})
     surface_mu: Coefficient = same
-    surface_restitution: Coefficient = same
+    surface_restitution: Coefficient | None = same
     slow: bool = False
 
     def make(self, scene: Scene, step: float, options: str = "default") -> World:
@@ -104,44 +103,17 @@ class Engine:
         Raises:
             AccordError: for what the engine does not have.
         """
+        values = [scene.restitution, *(body.restitution for body in scene.bodies)]
+        if self.surface_restitution is None and any(values):
+            raise AccordError("it has no coefficient of restitution")
         bodies = tuple(self._with_surface(body, scene) for body in scene.bodies)
         return self.world(replace(scene, bodies=bodies), step, **self.options[options])
 
     def _with_surface(self, body: Body, scene: Scene) -> Body:
         """Return a body whose surface makes the scene's coefficients with another of its kind."""
         mu, restitution = body.mu, body.restitution
-        return replace(
-            body,
-            mu=self.surface_mu(scene.mu) if mu is None else mu,
-            restitution=(
-                self.surface_restitution(scene.restitution) if restitution is None else restitution
-            ),
-        )
-
-
-def named_entries(package: ModuleType, attribute: str) -> dict[str, Callable[[], Any]]:
-    """Return functions that load the problems or engines of this package and of others, by name.
-
-    Args:
-        package: with a module for each.
-        attribute: name of each in its module.
-    """
-    group = f"roboaccord.bench_{package.__name__.rpartition('.')[2]}"
-    names = [found.name for found in pkgutil.iter_modules(package.__path__)]
-    entries = [EntryPoint(name, f"{package.__name__}.{name}:{attribute}", group) for name in names]
-    return {entry.name: entry.load for entry in [*sorted(entries), *entry_points(group=group)]}
-
-
-def load_engine(name: str) -> Engine:
-    """Return an engine by its name.
-
-    Raises:
-        AccordError: if there is none of this name, or it is not installed.
-    """
-    known = named_entries(engines, "ENGINE")
-    check_known("unknown engine ", name, known)
-    try:
-        engine: Engine = known[name]()
-    except ImportError as error:
-        raise AccordError(f"{name} is not installed: {error}") from None
-    return engine
+        if mu is None:
+            mu = self.surface_mu(scene.mu)
+        if restitution is None:
+            restitution = (self.surface_restitution or same)(scene.restitution)
+        return replace(body, mu=mu, restitution=restitution)

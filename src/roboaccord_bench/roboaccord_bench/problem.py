@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Certifier, ContactForce
+
 from roboaccord_bench.engine import Engine
 from roboaccord_bench.scene import G, Motion, Scene
 
@@ -112,9 +113,10 @@ class Run:
         energy, motions = 0.0, dict[str, Motion]()
         for body in self.scene.moving:
             motions[body.name] = motion = self._world.motion(body.name)
-            energy += 0.5 * body.mass * motion.velocity @ motion.velocity
-            energy += 0.5 * body.inertia @ (motion.spin @ motion.rotation) ** 2
-            energy -= body.mass * motion.position @ self.scene.gravity
+            turning = float(body.inertia @ (motion.spin @ motion.rotation) ** 2)
+            moving = body.mass * float(motion.velocity @ motion.velocity)
+            weight = body.mass * float(motion.position @ self.scene.gravity)
+            energy += 0.5 * (turning + moving) - weight
         return energy, motions
 
 

@@ -13,6 +13,7 @@ from importlib.metadata import version
 import dartpy as dart
 import numpy as np
 from roboaccord.contract import Array
+
 from roboaccord_bench.engine import Engine, Touch, World
 from roboaccord_bench.scene import Body, Motion, Scene, urdf
 

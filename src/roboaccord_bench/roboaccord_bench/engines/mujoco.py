@@ -9,9 +9,10 @@ from importlib.metadata import version
 import mujoco
 import numpy as np
 from roboaccord.contract import Array
+from scipy.optimize import brentq
+
 from roboaccord_bench.engine import Engine, Touch, World
 from roboaccord_bench.scene import Body, Motion, Scene, mjcf, words
-from scipy.optimize import brentq
 
 LEAST = math.exp(-1.999)  # restitution of a critically damped spring that does not pull
 
@@ -28,7 +29,7 @@ class MujocoWorld(World):
 
     def __init__(self, scene: Scene, step: float, *, stiffness: float = 0.0, **option: str) -> None:
         attributes = " ".join(f'{key}="{value}"' for key, value in option.items())
-        springs = {body: _spring(stiffness, body) for body in scene.bodies if stiffness}
+        springs = {body.name: _spring(stiffness, body) for body in scene.bodies if stiffness}
         text = mjcf(scene, f'timestep="{step!r}" {attributes}', springs)
         self.model = mujoco.MjModel.from_xml_string(text)
         self.data = mujoco.MjData(self.model)
@@ -57,8 +58,8 @@ class MujocoWorld(World):
         for number, contact in enumerate(self.data.contact):
             force, axes = np.zeros(6), contact.frame.reshape(3, 3)
             mujoco.mj_contactForce(self.model, self.data, number, force)
-            bodies = [self.model.body(self.model.geom_bodyid[geom]).name for geom in contact.geom]
-            touches.append(Touch(*bodies, contact.pos, axes[0], force[:3] @ axes, contact.dist))
+            one, two = (self.model.body(self.model.geom_bodyid[g]).name for g in contact.geom)
+            touches.append(Touch(one, two, contact.pos, axes[0], force[:3] @ axes, contact.dist))
         return touches
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from roboaccord_bench.problem import Problem, Trial
 from roboaccord_bench.scene import GROUND, Body, Scene
 
