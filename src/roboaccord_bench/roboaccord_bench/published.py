@@ -44,8 +44,10 @@ def publish(data: Json, folder: Path) -> list[Path]:
 
 def _write_scene(place: Path, name: str, scene: Scene) -> None:
     """Write a scene in three formats, with a URDF for each body; surfaces are those of pairs."""
-    surfaces = {"mu": scene.mu, "restitution": scene.restitution}
-    bodies = tuple(replace(body, **surfaces) if body.mu is None else body for body in scene.bodies)
+    bodies = tuple(
+        replace(body, mu=scene.mu, restitution=scene.restitution) if body.mu is None else body
+        for body in scene.bodies
+    )
     scene = replace(scene, bodies=bodies)
     texts = {f"{name}.sdf": sdf(scene, 1e-3), f"{name}.xml": mjcf(scene)}
     texts |= {f"{name}_{body.name}.urdf": urdf(body) for body in scene.bodies}
