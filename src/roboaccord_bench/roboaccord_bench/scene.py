@@ -153,30 +153,37 @@ def urdf(body: Body) -> str:
     return f'<robot name="{body.name}">{link}</robot>'
 
 
-def sdf(scene: Scene, step: float, physics: str = "") -> str:
+def sdf(scene: Scene, step: float, further: str = "") -> str:
     """Return the scene as a world in SDF, with a model for each body.
 
     Args:
         scene: to write.
         step: physics step [s].
-        physics: further elements of `physics`.
+        further: elements of the world.
     """
     models = "".join(_sdf_model(body) for body in scene.bodies)
     return (
         '<sdf version="1.9" xmlns:drake="http://drake.mit.edu"><world name="bench">'
-        f"<gravity>{words(scene.gravity)}</gravity>"
-        f'<physics name="physics" type="ode"><max_step_size>{step!r}</max_step_size>{physics}</physics>'
-        f"{models}</world></sdf>"
+        f'<gravity>{words(scene.gravity)}</gravity><physics name="physics" type="ode">'
+        f"<max_step_size>{step!r}</max_step_size><real_time_factor>0</real_time_factor></physics>"
+        f"{further}{models}</world></sdf>"
     )
 
 
 def _sdf_model(body: Body) -> str:
-    """Return a body as a model in SDF; Drake is told that a fixed body is rigid."""
+    """Return a body as a model in SDF.
+
+    Of friction it has sliding alone. Drake is told that a fixed body is rigid.
+    """
     shape = f"<box><size>{words(body.size)}</size></box>"
     if body.is_sphere:
         shape = f"<sphere><radius>{body.size[0] / 2!r}</radius></sphere>"
     x, y, z = body.inertia.tolist()
-    friction = f"<ode><mu>{body.mu!r}</mu><mu2>{body.mu!r}</mu2></ode>"
+    friction = (
+        f"<ode><mu>{body.mu!r}</mu><mu2>{body.mu!r}</mu2></ode><bullet><friction>{body.mu!r}"
+        f"</friction><friction2>{body.mu!r}</friction2></bullet>"
+        "<torsional><coefficient>0</coefficient></torsional>"
+    )
     hard = "" if body.mass else "<drake:rigid_hydroelastic/>"
     joint = ""
     if body.slide:
@@ -190,7 +197,7 @@ def _sdf_model(body: Body) -> str:
         f'<link name="{body.name}"><inertial><mass>{body.mass or 1.0!r}</mass>'
         f"<inertia><ixx>{x!r}</ixx><iyy>{y!r}</iyy><izz>{z!r}</izz></inertia></inertial>"
         f'<collision name="c"><geometry>{shape}</geometry><surface><friction>{friction}'
-        f"<bullet><friction>{body.mu!r}</friction></bullet></friction><bounce>"
+        f"</friction><bounce>"
         f"<restitution_coefficient>{body.restitution!r}</restitution_coefficient></bounce>"
         f"</surface><drake:proximity_properties>{hard}</drake:proximity_properties>"
         f"</collision></link>{joint}</model>"

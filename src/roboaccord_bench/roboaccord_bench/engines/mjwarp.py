@@ -9,7 +9,6 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
 import warp as wp
 
 from roboaccord_bench.engine import Engine, Forces
