@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract import AccordError, check_known
-from roboaccord.run.pieces import run_pieces
+from roboaccord.contract import AccordError, open_growing, read_text
+from roboaccord.run import run_pieces
 
-from roboaccord_bench import problems
-from roboaccord_bench.engine import load_engine, named_entries
+from roboaccord_bench.found import load_engine, load_problem
 from roboaccord_bench.outcome import judge
 from roboaccord_bench.problem import Problem, Trial
 
@@ -25,18 +24,6 @@ RESULTS = "results.jsonl"
 ROWS = 200  # of a series that is kept
 Json = dict[str, Any]
 Call = tuple[str, int, str, str, tuple[float, ...]]  # arguments of `measure`
-
-
-def load_problem(name: str) -> Problem:
-    """Return a problem by its name.
-
-    Raises:
-        AccordError: if there is none of this name.
-    """
-    known = named_entries(problems, "PROBLEM")
-    check_known("unknown problem ", name, known)
-    problem: Problem = known[name]()
-    return problem
 
 
 def measure(
@@ -89,7 +76,7 @@ def run(
         done: called with each result's problem and engine.
     """
     path, chosen = folder / RESULTS, {name: load_engine(name) for name in engines}
-    lines = path.read_text().splitlines() if path.exists() else []
+    lines = read_text(path).splitlines() if path.exists() else []
     stored: dict[str, Json] = dict(map(json.loads, lines))
     calls = {
         json.dumps([*call, chosen[call[2]].version]): call
@@ -99,7 +86,7 @@ def run(
         for setting in chosen[engine].options
         for call in [(name, number, engine, setting, tuple(steps))]
     }
-    with path.open("a") as file:
+    with open_growing(path) as file:
 
         def keep(pair: tuple[str, Json]) -> None:
             """Append a result to the file."""

@@ -13,7 +13,7 @@ from roboaccord.contract import AccordError
 
 from roboaccord_bench import bench, problems
 from roboaccord_bench import engines as adapters
-from roboaccord_bench.engine import load_engine, named_entries
+from roboaccord_bench.found import load_engine, load_problem, named_entries
 from roboaccord_bench.page import PAGE, write_page
 from roboaccord_bench.published import publish
 from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
@@ -48,8 +48,8 @@ def bench_command(
     """
     chosen, missing = choose_engines(options.listed(engines))
     sizes = parse_steps(steps)
-    wanted = [bench.load_problem(name).name for name in names or named_entries(problems, "PROBLEM")]
-    jobs = sum(len(bench.load_problem(name).cases) for name in wanted)
+    wanted = [load_problem(name).name for name in names or named_entries(problems, "PROBLEM")]
+    jobs = sum(len(load_problem(name).cases) for name in wanted)
     jobs *= sum(len(load_engine(name).options) for name in chosen)
     with (
         cli.results(folder, "bench", force=force) as target,

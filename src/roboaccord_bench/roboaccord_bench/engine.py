@@ -8,17 +8,13 @@ they share no code with those of robots, whose settings the bench must not inher
 
 from __future__ import annotations
 
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import EntryPoint, entry_points
-from types import ModuleType
 from typing import Any, NamedTuple
 
-from roboaccord.contract import AccordError, Array, check_known
+from roboaccord.contract import AccordError, Array
 
-from roboaccord_bench import engines
 from roboaccord_bench.scene import Body, Motion, Scene
 
 # Coefficient of each of two equal surfaces, from that of their pair.
@@ -121,31 +117,3 @@ class Engine:
         if restitution is None:
             restitution = (self.surface_restitution or same)(scene.restitution)
         return replace(body, mu=mu, restitution=restitution)
-
-
-def named_entries(package: ModuleType, attribute: str) -> dict[str, Callable[[], Any]]:
-    """Return functions that load the problems or engines of this package and of others, by name.
-
-    Args:
-        package: with a module for each.
-        attribute: name of each in its module.
-    """
-    group = f"roboaccord.bench_{package.__name__.rpartition('.')[2]}"
-    names = [found.name for found in pkgutil.iter_modules(package.__path__)]
-    entries = [EntryPoint(name, f"{package.__name__}.{name}:{attribute}", group) for name in names]
-    return {entry.name: entry.load for entry in [*sorted(entries), *entry_points(group=group)]}
-
-
-def load_engine(name: str) -> Engine:
-    """Return an engine by its name.
-
-    Raises:
-        AccordError: if there is none of this name, or it is not installed.
-    """
-    known = named_entries(engines, "ENGINE")
-    check_known("unknown engine ", name, known)
-    try:
-        engine: Engine = known[name]()
-    except ImportError as error:
-        raise AccordError(f"{name} is not installed: {error}") from None
-    return engine

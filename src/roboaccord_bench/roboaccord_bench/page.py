@@ -8,7 +8,8 @@ from pathlib import Path
 from roboaccord.contract import writing
 from roboaccord.report import Still, colour_of, legend, picture, render_page
 
-from roboaccord_bench.bench import Json, load_problem
+from roboaccord_bench.bench import Json
+from roboaccord_bench.found import load_problem
 from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
 
 PAGE = "bench.html"

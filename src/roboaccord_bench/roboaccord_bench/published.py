@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from roboaccord.contract import writing
 
-from roboaccord_bench.bench import Json, load_problem
+from roboaccord_bench.bench import Json
+from roboaccord_bench.found import load_problem
 from roboaccord_bench.scene import Scene, mjcf, sdf, urdf
 from roboaccord_bench.shown import case_text, engine_text
 
@@ -41,7 +43,10 @@ def publish(data: Json, folder: Path) -> list[Path]:
 
 
 def _write_scene(place: Path, name: str, scene: Scene) -> None:
-    """Write a scene in three formats; a URDF for each body."""
+    """Write a scene in three formats, with a URDF for each body; surfaces are those of pairs."""
+    surfaces = {"mu": scene.mu, "restitution": scene.restitution}
+    bodies = tuple(replace(body, **surfaces) if body.mu is None else body for body in scene.bodies)
+    scene = replace(scene, bodies=bodies)
     texts = {f"{name}.sdf": sdf(scene, 1e-3), f"{name}.xml": mjcf(scene)}
     texts |= {f"{name}_{body.name}.urdf": urdf(body) for body in scene.bodies}
     for file, text in texts.items():

@@ -12,6 +12,7 @@ import roboaccord_bench
 from roboaccord.contract import AccordError
 from roboaccord_bench import bench
 from roboaccord_bench.command import choose_engines, parse_steps
+from roboaccord_bench.found import load_problem
 
 CHECK = Path(roboaccord_bench.__file__).with_name("check.py")
 
@@ -71,7 +72,7 @@ def test_the_checker_tells_a_right_series_from_a_wrong_one(tmp_path: Path) -> No
         return str(tmp_path / name)
 
     exact = tmp_path / "exact.csv"
-    problem = bench.load_problem("stopping")
+    problem = load_problem("stopping")
     rows = [f"{0.01 * n!r},{problem.series(0.01 * n, heading=0.0)[0]!r}" for n in range(81)]
     exact.write_text("\n".join(["t,d", *rows]))
     for mu, status, word in ((0.5, 0, "order 1."), (0.51, 1, "constant: -")):
@@ -85,7 +86,7 @@ def test_the_checker_tells_a_right_series_from_a_wrong_one(tmp_path: Path) -> No
 def test_wrong_names_and_steps_are_refused_in_one_line() -> None:
     """An unknown problem or engine, and steps that are not halved."""
     with pytest.raises(AccordError, match=r"unknown problem stoping; did you mean stopping"):
-        bench.load_problem("stoping")
+        load_problem("stoping")
     with pytest.raises(AccordError, match="unknown engine"):
         choose_engines(["mujocco"])
     for text in ("0.001", "0.002,0.001,0.0004", "x"):

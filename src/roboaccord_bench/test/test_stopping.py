@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord_bench.bench import STEPS, load_problem
-from roboaccord_bench.engine import load_engine
+from roboaccord_bench.bench import STEPS
+from roboaccord_bench.found import load_engine, load_problem
 from roboaccord_bench.outcome import judge
 from roboaccord_bench.problem import Trial
 from roboaccord_bench.scene import Scene

@@ -16,7 +16,7 @@ each, and when it was. The contact laws are those of contacts that the simulator
 it misses leaves no residual here, except what its overlap does later.
 
 Residuals are shown and not judged, because simulators soften these laws on purpose. Formulas and
-keys stay: `--json`, summary.json and roboaccord_bench have them.
+keys stay: `--json`, summary.json and the contact bench have them.
 """
 
 from __future__ import annotations

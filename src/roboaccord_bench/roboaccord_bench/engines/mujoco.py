@@ -29,7 +29,8 @@ class MujocoWorld(World):
             ratio = -math.log(bounce) / math.hypot(math.pi, math.log(bounce))
             damping = 2.0 * ratio * math.sqrt(stiffness) + 1e-12  # 0 would be another format
             solref = f'solref="{-stiffness!r} {-damping!r}"'
-        text = mjcf(scene, f'timestep="{step!r}" {attributes}', solref)
+        geoms = dict.fromkeys((body.name for body in scene.bodies), solref)
+        text = mjcf(scene, f'timestep="{step!r}" {attributes}', geoms)
         self.model = mujoco.MjModel.from_xml_string(text)
         self.data = mujoco.MjData(self.model)
         self._update()

@@ -32,7 +32,7 @@ class Stopping(Problem):
             size=(0.4, 0.4, 0.1),
             mass=1.0,
             position=(0.0, 0.0, 0.05),
-            rotation=(0.0, 0.0, angle),
+            yaw=angle,
             velocity=(SPEED * cos(angle), SPEED * sin(angle), 0.0),
         )
         return Scene((GROUND, box), MU)
