@@ -16,7 +16,7 @@ from roboaccord.contract import writing
 from roboaccord_bench.bench import Json
 from roboaccord_bench.found import load_problem
 from roboaccord_bench.scene import Scene, mjcf, sdf, urdf
-from roboaccord_bench.shown import case_text, engine_text
+from roboaccord_bench.shown import case_name, engine_text
 
 ROWS = 400  # of an exact series
 
@@ -26,7 +26,7 @@ def publish(data: Json, folder: Path) -> list[Path]:
     folders = dict[Path, None]()
     for entry in data["problems"]:
         problem, case = load_problem(entry["name"]), entry["case"]
-        name = "_".join([*case_text(entry).split()]) or "only"
+        name = case_name(entry)
         place = folder / problem.name
         place.mkdir(exist_ok=True)
         folders[place] = None
