@@ -147,15 +147,15 @@ def urdf(body: Body) -> str:
     return _render("body.urdf", body=body)
 
 
-def sdf(scene: Scene, step: float, physics: str = "") -> str:
+def sdf(scene: Scene, step: float, further: str = "") -> str:
     """Return the scene as a world in SDF, with a model for each body.
 
     Args:
         scene: to write.
         step: physics step [s].
-        physics: further elements of `physics`.
+        further: elements of the world.
     """
-    return _render("scene.sdf", scene=scene, step=step, physics=physics)
+    return _render("scene.sdf", scene=scene, step=step, further=further)
 
 
 def mjcf(scene: Scene, option: str = "", geoms: Mapping[str, str] | None = None) -> str:

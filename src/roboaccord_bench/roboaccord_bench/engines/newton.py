@@ -57,7 +57,7 @@ class NewtonWorld(World):
             pose = wp.transform()
         surface = {"mu": body.mu, "restitution": body.restitution}
         config = builder.ShapeConfig(density=0.0, mu_torsional=0.0, mu_rolling=0.0, **surface)
-        half = np.array(body.size) / 2.0
+        half = body.half
         if body.is_sphere:
             builder.add_shape_sphere(link, xform=pose, radius=half[0], cfg=config)
         else:

@@ -41,7 +41,7 @@ class SapienWorld(World):
         builder = self.scene.create_actor_builder()
         pose = sapien.Pose(body.position, np.roll(body.quaternion, 1))
         builder.set_initial_pose(pose)
-        half = np.array(body.size) / 2.0
+        half = body.half
         material = sapien.physx.PhysxMaterial(body.mu, body.mu, body.restitution)
         if body.is_sphere:
             builder.add_sphere_collision(radius=half[0], material=material)

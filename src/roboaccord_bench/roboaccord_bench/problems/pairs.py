@@ -22,10 +22,10 @@ class Pairs(Problem):
     unit = ""
     source = "no law of nature: errors are relative to the mean, and show the engine's rule"
     cases = (
-        {"mu": 0.2, "other_mu": 0.8},
-        {"restitution": 0.5, "other_restitution": 0.5},
-        {"restitution": 0.8, "other_restitution": 0.0},
-        {"restitution": 0.8, "other_restitution": 0.4},
+        {"mu": 0.2, "other": 0.8},
+        {"e": 0.5, "other": 0.5},
+        {"e": 0.8, "other": 0.0},
+        {"e": 0.8, "other": 0.4},
     )
     columns = ("distance or height [m]",)
     duration = 1.4  # that friction of the product takes to stop the box
@@ -38,10 +38,10 @@ class Pairs(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return the scene of the box that stops or of the bounce, with a surface for each body."""
-        scene = bounce.PROBLEM.scene(e=0.0, height=HEIGHT)
         if "mu" in case:
-            scene = stopping.PROBLEM.scene(heading=0.0)
-        key, _ = case  # such as mu, of the ground, and other_mu
+            scene, key = stopping.PROBLEM.scene(heading=0.0), "mu"
+        else:
+            scene, key = bounce.PROBLEM.scene(e=0.0, height=HEIGHT), "restitution"
         pairs = zip(scene.bodies, case.values(), strict=True)
         bodies = (replace(body, **{key: value}) for body, value in pairs)  # type: ignore[arg-type]
         return replace(scene, bodies=tuple(bodies))
