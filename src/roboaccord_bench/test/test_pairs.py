@@ -66,12 +66,12 @@ def test_two_engines_are_made_equal(case: dict[str, float]) -> None:
 
 def test_a_coefficient_that_is_1_percent_too_large_is_seen() -> None:
     """The pair of the smaller one moves with it, and not with the larger one."""
-    wrong = outcome(PAIRS, "dart", mu=0.202, other_mu=0.8).constant
+    wrong = outcome(PAIRS, "dart", mu=0.202, other=0.8).constant
     assert wrong is not None
-    assert wrong * PAIRS.exact(mu=0.202, other_mu=0.8) == pytest.approx(0.202, rel=2e-3)
-    same = outcome(PAIRS, "dart", mu=0.2, other_mu=0.808).constant
+    assert wrong * PAIRS.exact(mu=0.202, other=0.8) == pytest.approx(0.202, rel=2e-3)
+    same = outcome(PAIRS, "dart", mu=0.2, other=0.808).constant
     assert same is not None
-    assert same * PAIRS.exact(mu=0.2, other_mu=0.808) == pytest.approx(0.2, rel=2e-3)
+    assert same * PAIRS.exact(mu=0.2, other=0.808) == pytest.approx(0.2, rel=2e-3)
 
 
 def test_series_are_those_of_the_mean() -> None:
