@@ -34,6 +34,7 @@ TESTED = (
 ARM = "src/roboaccord/test/data/urdf/TwoDofs.urdf"
 # By what each is asked for.
 ASKED = {
+    "roboaccord_bench": ["bench stopping"],
     "roboaccord_files": [f"parity {ARM}", f"check {ARM}", "check --explain units",
                          "crosscheck log.csv", "export run/bag --csv run.csv"],
     "roboaccord_view": ["view snake", "run snake serpenoid --transport direct --view"],

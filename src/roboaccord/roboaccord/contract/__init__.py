@@ -2,6 +2,7 @@
 
     state, trajectory, interfaces          states, commands, recorded motions; interfaces of classes
     contact, sliding_friction, fault       contacts, friction on the ground, faults of joints
+    certificate                            how far contact forces are from the laws of contact
     checks                                 checks of commands, states and times
     outcome, codes, profiles               results of a cross-check; engines with their settings
     results, shown                         results of commands and their JSON; their display

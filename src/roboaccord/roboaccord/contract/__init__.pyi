@@ -1,6 +1,10 @@
 from ..numerics.lazy import lazy_names as lazy_names
 from . import plugins as plugins
 from . import results as results
+from .certificate import Certificate as Certificate
+from .certificate import Certifier as Certifier
+from .certificate import ContactForce as ContactForce
+from .certificate import Worst as Worst
 from .checks import NANOSECONDS as NANOSECONDS
 from .checks import check_command as check_command
 from .checks import check_positive as check_positive

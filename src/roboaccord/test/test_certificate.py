@@ -1,0 +1,199 @@
+"""Certificate of contact: 0 where the laws hold, closed forms where they are broken on purpose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from roboaccord.contract import Array, Certificate, Certifier, ContactForce
+from roboaccord.numerics.rotations import quaternion_matrix
+
+MASS, GRAVITY, MU, STEP = 2.0, 9.81, 0.4, 1e-3
+WEIGHT = MASS * GRAVITY
+ROUND_OFF = 1e-14  # of a few products of numbers of order 1
+
+finite = st.floats(-10.0, 10.0)
+vectors = st.tuples(finite, finite, finite).map(np.array)
+rotations = (
+    st.tuples(*[st.floats(-1.0, 1.0)] * 4)
+    .map(np.array)
+    .filter(lambda q: float(q @ q) > 0.01)
+    .map(lambda q: quaternion_matrix(q / np.linalg.norm(q)))
+)
+
+
+def sliding(speed: float = 1.5) -> ContactForce:
+    """Return the contact of a box that slides along x over the ground, its first body."""
+    force = WEIGHT * np.array([-MU, 0.0, 1.0])
+    up, velocity = np.array([0.0, 0.0, 1.0]), np.array([speed, 0.0, 0.0])
+    return ContactForce(up, force, gap=0.0, velocity=velocity, mu=MU)
+
+
+def certified(*contacts: ContactForce) -> Certificate:
+    """Return the certificate of one step."""
+    certifier = Certifier(WEIGHT)
+    certifier.add(STEP, contacts)
+    return certifier.result()
+
+
+def residuals(contact: ContactForce) -> Array:
+    """Return the residuals of a contact."""
+    return np.array([getattr(contact, n)(WEIGHT) for n in ("signorini", "cone", "dissipation")])
+
+
+def test_a_box_that_slides_obeys_all_laws() -> None:
+    """Semi-implicit steps under Coulomb friction: v' = v - mu g h, x' = x + h v'.
+
+    The energy falls by mu m g h v' + m (mu g h)^2 / 2 in a step, so that nothing appears.
+    """
+    certifier, x, v = Certifier(WEIGHT), 0.0, 1.5
+    for i in range(200):
+        before, v = v, v - MU * GRAVITY * STEP
+        x += STEP * v
+        contact = sliding(v)
+        momentum = MASS * (v - before) - STEP * float(contact.force[0])
+        energy = 0.5 * MASS * (v * v - before * before)
+        certifier.add(STEP * (i + 1), [contact], abs(momentum) / STEP, energy)
+    worst = certifier.result()
+    assert worst.signorini.value == 0.0
+    assert max(worst.cone.value, worst.dissipation.value) <= ROUND_OFF
+    assert worst.momentum.value <= ROUND_OFF / STEP
+    assert worst.energy.value == 0.0
+
+
+def test_a_box_that_sticks_dissipates_nothing_and_lacks_nothing() -> None:
+    """Any force within the cone is allowed without slip."""
+    for share in (0.0, 0.5, 1.0):
+        stuck = replace(sliding(0.0), force=WEIGHT * np.array([-share * MU, 0.0, 1.0]))
+        assert residuals(stuck) == pytest.approx(0.0, abs=ROUND_OFF)
+
+
+def test_friction_one_per_cent_beyond_the_cone() -> None:
+    """The residual is 0.01 mu f_n over the weight, and no dissipation is lacking."""
+    beyond = replace(sliding(), force=WEIGHT * np.array([-1.01 * MU, 0.0, 1.0]))
+    assert residuals(beyond) == pytest.approx([0.0, 0.01 * MU, 0.0], abs=ROUND_OFF)
+
+
+@pytest.mark.parametrize(
+    ("gap", "share", "residual"),
+    [
+        (2e-3, 1.0, 2e-3),  # from afar: the gap, where the force is the larger
+        (2e-3, 1e-4, 1e-4),  # a small force from afar: force over weight, times 1 m
+        (-3e-4, 1.0, 3e-4),  # overlap
+        (0.0, -0.05, 0.05),  # a pull
+        (1e-3, 0.0, 0.0),  # apart
+        (0.0, 1.0, 0.0),  # pressed
+    ],
+)
+def test_signorini_is_the_natural_residual(gap: float, share: float, residual: float) -> None:
+    """|min(g, f_n / weight x 1 m)|, which is 0 on both branches of the law only."""
+    contact = replace(sliding(), gap=gap, force=share * WEIGHT * np.array([0.0, 0.0, 1.0]))
+    assert contact.signorini(WEIGHT) == pytest.approx(residual, abs=ROUND_OFF)
+
+
+def test_friction_at_ten_degrees_to_the_velocity_lacks_dissipation() -> None:
+    """Friction mu f_n at 10 degrees takes mu f_n v cos(10 deg): 1 - cos of the most is lacking."""
+    angle = math.radians(10.0)
+    turned = np.array([-MU * math.cos(angle), MU * math.sin(angle), 1.0])
+    contact = replace(sliding(), force=WEIGHT * turned)
+    lacking = MU * 1.5 * (1.0 - math.cos(angle))
+    assert residuals(contact) == pytest.approx([0.0, 0.0, lacking], abs=ROUND_OFF)
+
+
+def test_momentum_of_which_one_per_cent_is_unexplained() -> None:
+    """A residual of 0.01 weight x step per step is 0.01, whatever the step."""
+    certifier = Certifier(WEIGHT)
+    certifier.add(STEP, [sliding()], momentum_residual=0.01 * WEIGHT * STEP / STEP)
+    assert certifier.result().momentum == (pytest.approx(0.01, rel=ROUND_OFF), STEP)
+
+
+def test_energy_is_the_largest_rise_since_any_instant_before() -> None:
+    """Energies less work 5, 3, 3.5, 3.25, 4.25, 1, 1.5: from 3 to 4.25 J it rises the most."""
+    certifier, levels = Certifier(WEIGHT), [5.0, 3.0, 3.5, 3.25, 4.25, 1.0, 1.5]
+    for i, change in enumerate(np.diff(levels).tolist()):
+        certifier.add(float(i), [], energy_residual=change)
+    assert certifier.result().energy == (1.25, 3.0)
+
+
+@given(st.lists(finite, min_size=1, max_size=30))
+def test_a_rise_is_that_of_all_pairs_of_instants(changes: list[float]) -> None:
+    """The running sum gives what a comparison of all pairs of instants gives."""
+    certifier = Certifier(WEIGHT)
+    for i, change in enumerate(changes):
+        certifier.add(float(i), [], energy_residual=change)
+    levels = np.concatenate([[0.0], np.cumsum(changes)])
+    rise = max(float(levels[k] - levels[i]) for k in range(len(levels)) for i in range(k + 1))
+    assert certifier.result().energy.value == pytest.approx(rise, abs=1e-12)
+
+
+@given(vectors, vectors, st.floats(-1e-2, 1e-2), st.floats(0.0, 2.0), rotations)
+def test_residuals_do_not_depend_on_axes_or_on_which_body_is_first(
+    force: Array, velocity: Array, gap: float, mu: float, turn: Array
+) -> None:
+    """Turned axes leave them; so does the other order, with normal, force and velocity reversed."""
+    up = np.array([0.0, 0.0, 1.0])
+    contact = ContactForce(up, force, gap, velocity, mu)
+    turned = ContactForce(turn @ up, turn @ force, gap, turn @ velocity, mu)
+    swapped = ContactForce(-up, -force, gap, -velocity, mu)
+    for other in (turned, swapped):
+        assert residuals(other) == pytest.approx(residuals(contact), rel=1e-9, abs=1e-12)
+
+
+@given(st.floats(0.0, 5.0), st.floats(0.0, 2.0), st.floats(0.0, math.pi), vectors)
+def test_ideal_friction_dissipates_the_most(
+    pressing: float, mu: float, angle: float, velocity: Array
+) -> None:
+    """Of all forces in the cone, mu f_n against the slip alone leaves no residual: f . v is least.
+
+    Any other of the same size at an angle lacks mu f_n |v_t| (1 - cos(angle)) [Moreau 1988].
+    """
+    up, slip = np.array([0.0, 0.0, 1.0]), velocity * [1.0, 1.0, 0.0]
+    speed = float(np.linalg.norm(slip))
+    along = slip / speed if speed > 0.0 else np.array([1.0, 0.0, 0.0])
+    across = np.cross(up, along)
+    friction = -mu * pressing * (math.cos(angle) * along + math.sin(angle) * across)
+    contact = ContactForce(up, friction + pressing * up, 0.0, velocity, mu)
+    lacking = mu * pressing * speed * (1.0 - math.cos(angle)) / WEIGHT
+    assert contact.dissipation(WEIGHT) == pytest.approx(lacking, abs=1e-12)
+    assert contact.cone(WEIGHT) == pytest.approx(0.0, abs=1e-12)
+    assert contact.signorini(WEIGHT) == 0.0
+
+
+def test_the_worst_contact_and_its_first_time_are_kept() -> None:
+    """Of several contacts and steps; a later one that is equal does not replace it."""
+    certifier, deep = Certifier(WEIGHT), replace(sliding(), gap=-2e-3)
+    certifier.add(0.1, [sliding()])
+    certifier.add(0.2, [sliding(), deep, replace(deep, gap=-1e-3)])
+    certifier.add(0.3, [deep])
+    assert certifier.result().signorini == (2e-3, 0.2)
+    assert certified().signorini == (0.0, STEP)  # nothing touches
+
+
+def test_what_was_not_measured_is_null_and_nan_is_not_hidden() -> None:
+    """Without residuals of momentum and energy; and with a state that is not a number."""
+    data = certified(sliding()).to_json()
+    assert data["momentum"] == {"value": None, "time": None, "unit": "1"}
+    assert data["signorini"] == {"value": 0.0, "time": STEP, "unit": "m"}
+    assert {key: value["unit"] for key, value in data.items()} == {
+        "signorini": "m",
+        "cone": "1",
+        "dissipation": "m/s",
+        "momentum": "1",
+        "energy": "J",
+    }
+    certifier, nan = Certifier(WEIGHT), np.full(3, math.nan)
+    broken = replace(sliding(), force=nan, velocity=nan)
+    certifier.add(0.1, [broken, sliding()], math.nan, math.nan)
+    certifier.add(0.2, [sliding()], 0.0, -1.0)
+    for worst in vars(certifier.result()).values():
+        assert worst == (math.inf, 0.1)
+
+
+def test_a_weight_must_be_positive() -> None:
+    """Residuals are relative to it."""
+    with pytest.raises(ValueError, match="weight is 0, and must be positive"):
+        Certifier(0.0)

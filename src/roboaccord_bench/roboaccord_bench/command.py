@@ -1,0 +1,125 @@
+"""The command `accord bench`: contact problems with exact answers, in every engine."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from roboaccord import cli
+from roboaccord.cli import options
+from roboaccord.contract import AccordError
+
+from roboaccord_bench import bench, problems
+from roboaccord_bench import engines as adapters
+from roboaccord_bench.found import load_engine, load_problem, named_entries
+from roboaccord_bench.page import PAGE, write_page
+from roboaccord_bench.published import publish
+from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="[PROBLEM]...", help="All by default.")]
+Engines = Annotated[str, typer.Option(metavar="LIST", help="Engines; all quick ones by default.")]
+Steps = Annotated[str, typer.Option(metavar="LIST", help="Physics steps [s], each half the last.")]
+
+
+def bench_command(
+    names: Names = None,
+    engines: Engines = "",
+    steps: Steps = "0.002,0.001,0.0005",
+    folder: options.Out = None,
+    force: options.Force = False,
+) -> cli.Result:
+    """Compare engines with the exact answers of contact problems, at falling steps.
+
+    Each engine runs with its default options, and with those that its authors would choose. What
+    is left at step 0 says whether its law of contact is the right one: `order` (right, and how fast
+    it converges), `constant` (another law: a figure that no step improves), or no limit. The page
+    has a table of all, and a diagram for each problem. With the same --out an interrupted bench
+    continues.
+
+    Examples:
+
+      accord bench
+
+      accord bench stopping pairs --engines mujoco,dart
+
+      accord bench bounce --engines sapien --steps 0.004,0.002,0.001 --json
+    """
+    chosen, missing = choose_engines(options.listed(engines))
+    sizes = parse_steps(steps)
+    wanted = [load_problem(name).name for name in names or named_entries(problems, "PROBLEM")]
+    jobs = sum(len(load_problem(name).cases) for name in wanted)
+    jobs *= sum(len(load_engine(name).options) for name in chosen)
+    with (
+        cli.results(folder, "bench", force=force) as target,
+        cli.counted(jobs, "problems") as done,
+    ):
+        data = bench.run(wanted, chosen, target, sizes, lambda what: done(1, what))
+        files = [*publish(data, target), write_page(data, target / PAGE, cli.command_line())]
+    return cli.Result(public(data), [*tables(data), *missing, f"page: {files[-1]}"])
+
+
+def public(data: bench.Json) -> bench.Json:
+    """Return results without their series, which have files."""
+    entries = []
+    for entry in data["problems"]:
+        results = [{k: v for k, v in each.items() if k != "series"} for each in entry["results"]]
+        entries.append({**entry, "results": results})
+    return {"problems": entries}
+
+
+def choose_engines(names: list[str]) -> tuple[list[str], list[str]]:
+    """Return the engines to run, and a line for each that is left out.
+
+    Args:
+        names: given by the user; none for all that are installed and not slow.
+
+    Raises:
+        AccordError: if one that is named is unknown or not installed.
+    """
+    if names:
+        for name in names:
+            load_engine(name)
+        return names, []
+    chosen, missing = list[str](), list[str]()
+    for name in named_entries(adapters, "ENGINE"):
+        try:
+            slow = load_engine(name).slow
+        except AccordError as error:
+            missing.append(str(error))
+            continue
+        if slow:
+            missing.append(f"{name} is slow: name it by --engines")
+        else:
+            chosen.append(name)
+    return chosen, missing
+
+
+def parse_steps(text: str) -> tuple[float, ...]:
+    """Return physics steps [s].
+
+    Raises:
+        AccordError: if they are not three or more, each half the one before.
+    """
+    steps = tuple(cli.quantity(word) for word in options.listed(text))
+    halved = all(abs(2.0 * small - large) <= 1e-9 * large for large, small in pairwise(steps))
+    if len(steps) < 3 or not halved or steps[-1] <= 0.0:
+        raise AccordError(f"--steps takes three or more seconds, each half the last, not {text!r}")
+    return steps
+
+
+def tables(data: bench.Json) -> list[RenderableType]:
+    """Return a table for each problem: last error and outcome, by case and engine."""
+    made = dict[str, Table]()
+    for entry in data["problems"]:
+        name, case = entry["name"], case_text(entry)
+        if name not in made:
+            headings = "case", "engine", "last error", "outcome"
+            made[name] = cli.make_table(*headings, title=name, words=("engine",), text=headings[3:])
+        for result in entry["results"]:
+            texts = error_text(entry, result), outcome_text(entry, result)
+            made[name].add_row(case, engine_text(result), *texts)
+            case = ""
+    return [*made.values()]

@@ -1,0 +1,87 @@
+"""Drake, a discrete plant from SDF. Of two coefficients of friction it takes 2 a b / (a + b).
+
+Restitution beyond 0 is refused: Drake has dissipation instead. By default two shapes touch in one
+point, so that a box rattles on a box as on a half space. The expert setting is what Drake's
+documentation advises: hydroelastic contact with a margin of 0.1 mm, of compliant bodies that move
+and rigid ones that do not, for an edge that slides over a compliant ground is held back by its
+dissipation. The approximation of contact is the default, `lagged`: by `sap` and `similar` a box
+that slides fast hops.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pydrake.all as drake
+
+from roboaccord_bench.engine import Engine, Forces, Touch, World
+from roboaccord_bench.scene import Motion, Scene, sdf
+
+logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it does not read of SDF
+
+
+class DrakeWorld(World):
+    """A scene in Drake; options are its default properties of surfaces."""
+
+    def __init__(self, scene: Scene, step: float, **surfaces: Any) -> None:
+        builder = drake.RobotDiagramBuilder(time_step=step)
+        properties = drake.DefaultProximityProperties(**surfaces)
+        config = drake.SceneGraphConfig(default_proximity_properties=properties)
+        builder.scene_graph().set_config(config)
+        builder.parser().AddModelsFromString(sdf(scene, step), "sdf")
+        builder.plant().mutable_gravity_field().set_gravity_vector(scene.gravity)
+        self.diagram = builder.Build()
+        self.root = self.diagram.CreateDefaultContext()
+        self.context = self.diagram.mutable_plant_context(self.root)
+        self.plant = self.diagram.plant()
+        for body in scene.moving:
+            rates = body.rates if body.slide else (*body.spin, *body.velocity)
+            model = self.plant.GetModelInstanceByName(body.name)
+            self.plant.SetVelocities(self.context, model, rates)
+
+    def advance(self, forces: Forces) -> None:
+        acting = [drake.ExternallyAppliedSpatialForce() for _ in forces]
+        for each, (name, force) in zip(acting, forces.items(), strict=True):
+            each.body_index = self.plant.GetBodyByName(name).index()
+            each.F_Bq_W = drake.SpatialForce(np.zeros(3), force)
+        self.plant.get_applied_spatial_force_input_port().FixValue(self.context, acting)
+        self.diagram.ExecuteForcedEvents(self.root, False)
+
+    def motion(self, name: str) -> Motion:
+        body = self.plant.GetBodyByName(name)
+        pose = body.EvalPoseInWorld(self.context)
+        rates = body.EvalSpatialVelocityInWorld(self.context)
+        turn = pose.rotation().matrix()
+        return Motion(pose.translation(), turn, rates.translational(), rates.rotational())
+
+    def contacts(self) -> list[Touch]:
+        results = self.plant.get_contact_results_output_port().Eval(self.context)
+        touches = []
+        for number in range(results.num_point_pair_contacts()):
+            point = results.point_pair_contact_info(number)
+            pair, force = point.point_pair(), point.contact_force()
+            names = self._bodies(pair.id_A, pair.id_B)
+            values = point.contact_point(), -pair.nhat_BA_W, force, -pair.depth
+            touches.append(Touch(*names, *values))
+        for number in range(results.num_hydroelastic_contacts()):
+            patch = results.hydroelastic_contact_info(number)
+            surface, force = patch.contact_surface(), patch.F_Ac_W().translational()
+            names = self._bodies(surface.id_N(), surface.id_M())
+            touches.append(Touch(*names, surface.centroid(), surface.face_normal(0), force, 0.0))
+        return touches
+
+    def _bodies(self, *shapes: drake.GeometryId) -> list[str]:
+        """Return the names of the bodies of shapes."""
+        query = self.plant.get_geometry_query_input_port().Eval(self.context)
+        return [query.inspector().GetName(shape).partition("::")[0] for shape in shapes]
+
+
+ENGINE = Engine(
+    version=version("drake"),
+    world=DrakeWorld,
+    surface_restitution=None,
+    options={"default": {}, "expert": {"compliance_type": "compliant", "margin": 1e-4}},
+)
