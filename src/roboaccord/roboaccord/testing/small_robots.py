@@ -8,7 +8,6 @@ after a change, check the order that engines.py measures.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -108,9 +107,8 @@ def random_states(robot: str) -> list[tuple[RobotState, Array]]:
     rng, states = np.random.default_rng(SEED), list[tuple[RobotState, Array]]()
     for _ in range(STATE_COUNT):
         q, qd = rng.uniform(-CART_STOP, CART_STOP, 2), rng.normal(size=2)
-        state = RobotState(0.0, q, qd, ZERO_EFFORTS)
         # KINDS of the description package has the kinds of bases by name.
-        position, orientation, twist = KINDS[base_of(robot)].draw(state, rng)
-        state = replace(state, position=position, orientation=orientation, twist=twist)
+        base_motion = KINDS[base_of(robot)].draw(RobotState(0.0, q, qd, ZERO_EFFORTS), rng)
+        state = RobotState(0.0, q, qd, ZERO_EFFORTS, *base_motion)
         states.append((state, rng.normal(size=2)))
     return states
