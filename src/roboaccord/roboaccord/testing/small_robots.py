@@ -8,18 +8,18 @@ after a change, check the order that engines.py measures.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Literal
 
 import numpy as np
 
-from roboaccord.contract.state import STATE_ARRAYS, Array, RobotState
+from roboaccord.contract.state import STATE_ARRAYS, Array, Command, RobotState
 from roboaccord.description import KINDS, Tree
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics import matrix_quaternion, rpy_matrix
+from roboaccord.simulators.base import Simulator
 
 GRAVITY = 9.81  # m/s^2: standard gravity, to three digits
 # Number of random states of a description: an error in 15 % of all is missed once in 20 (rule of
@@ -75,12 +75,6 @@ def dynamics(robot: str) -> TreeDynamics:
     return TreeDynamics(Tree.parse(DESCRIPTIONS[robot]), JOINTS, base_of(robot), GRAVITY)
 
 
-def accelerate(robot: str, state: RobotState, effort: Array) -> Array:
-    """Return the accelerations (8,) of base and joints by our equations."""
-    accelerations = dynamics(robot).acceleration_at(state, effort)
-    return np.append(accelerations.base, accelerations.joints)
-
-
 @cache
 def start(robot: str) -> RobotState:
     """Return the initial state of the motion, with the base at rest."""
@@ -89,6 +83,14 @@ def start(robot: str) -> RobotState:
         return RobotState(0.0, q, qd, ZERO_EFFORTS)
     orientation = matrix_quaternion(rpy_matrix(0.3, -0.5, 0.8))
     return RobotState(0.0, q, qd, ZERO_EFFORTS, np.array([1.0, -2.0, 0.5]), orientation)
+
+
+def end(
+    robot: str, simulator: Simulator, effort: Array = CONSTANT_EFFORTS, duration: float = DURATION
+) -> RobotState:
+    """Return the state at the end of the motion from `start`."""
+    simulator.reset(start(robot))
+    return simulator.step(Command(effort), duration)
 
 
 @cache
@@ -105,9 +107,8 @@ def random_states(robot: str) -> list[tuple[RobotState, Array]]:
     rng, states = np.random.default_rng(SEED), list[tuple[RobotState, Array]]()
     for _ in range(STATE_COUNT):
         q, qd = rng.uniform(-CART_STOP, CART_STOP, 2), rng.normal(size=2)
-        state = RobotState(0.0, q, qd, ZERO_EFFORTS)
         # KINDS of the description package has the kinds of bases by name.
-        position, orientation, twist = KINDS[base_of(robot)].draw(state, rng)
-        state = replace(state, position=position, orientation=orientation, twist=twist)
+        base_motion = KINDS[base_of(robot)].draw(RobotState(0.0, q, qd, ZERO_EFFORTS), rng)
+        state = RobotState(0.0, q, qd, ZERO_EFFORTS, *base_motion)
         states.append((state, rng.normal(size=2)))
     return states

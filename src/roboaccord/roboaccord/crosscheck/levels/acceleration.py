@@ -71,10 +71,8 @@ def check_model(
     actual.pop(WORLD, None)
     allowed = round_off.of_properties(engine.rounding)
     # Collect comparisons of all properties, each with its error and the allowed one.
-    compared = [
-        *_masses(expected, actual, max(tolerance, allowed)),
-        *_effort_limits(reference, engine),
-    ]
+    masses = _masses(expected, actual, max(tolerance, allowed))
+    compared = [*masses, *_effort_limits(reference, engine)]
     for part in engine_parts(engine):
         compared += _properties(intended_properties(part.intended), part.properties(), allowed)
     compared += _read_back(setup, engine, allowed)

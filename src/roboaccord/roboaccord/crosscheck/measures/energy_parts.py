@@ -46,7 +46,6 @@ REPEATED_PARTS = 40
 # square of five is known to a third.
 NOISE_INTERVAL = 8
 BOOK_ROUND_OFF = 1e-13  # round-off relative to the largest energy, of sums of some hundred terms
-STATE_ROUNDINGS = 16.0  # the same in single precision, of states that are rounded at each step
 # Speed whose kinetic energy is the scale of round-off at rest [m/s]: 5e-7 J of 1 kg, less than any
 # motion that is judged has.
 REST_SPEED = 1e-3
@@ -227,5 +226,5 @@ class EnergyParts:
         potential = float(masses @ reach) * abs(setup.parameters.gravity)
         items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
         largest = max(float(np.abs(item).max()) for item in items)
-        relative = max(BOOK_ROUND_OFF, STATE_ROUNDINGS * rounding)
+        relative = max(BOOK_ROUND_OFF, round_off.STATE_ROUNDINGS * rounding)
         return float(relative * max(largest, potential, 0.5 * mass * REST_SPEED**2))
