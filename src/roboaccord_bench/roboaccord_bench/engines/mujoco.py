@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from importlib.metadata import version
 
 import mujoco
 import numpy as np
-from roboaccord.contract import Array
 
-from roboaccord_bench.engine import Engine, Touch, World
+from roboaccord_bench.engine import Engine, Forces, Touch, World
 from roboaccord_bench.scene import Motion, Scene, mjcf
 
 
@@ -42,7 +40,7 @@ class MujocoWorld(World):
         for update in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
             update(self.model, self.data)
 
-    def advance(self, forces: Mapping[str, Array]) -> None:
+    def advance(self, forces: Forces) -> None:
         for name, force in forces.items():
             self.data.body(name).xfrc_applied[:3] = force
         mujoco.mj_step(self.model, self.data)
@@ -63,11 +61,6 @@ class MujocoWorld(World):
         return touches
 
 
-ENGINE = Engine(
-    version=version("mujoco"),
-    world=MujocoWorld,
-    options={
-        "default": {},
-        "expert": {"cone": "elliptic", "impratio": 10, "integrator": "implicitfast"},
-    },
-)
+EXPERT = {"cone": "elliptic", "impratio": 10, "integrator": "implicitfast"}
+OPTIONS = {"default": {}, "expert": EXPERT}
+ENGINE = Engine(version=version("mujoco"), world=MujocoWorld, options=OPTIONS)
