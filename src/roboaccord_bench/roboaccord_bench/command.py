@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
+from rich.table import Table
 from roboaccord import cli
 from roboaccord.cli import options
 from roboaccord.contract import AccordError
@@ -110,11 +111,15 @@ def parse_steps(text: str) -> tuple[float, ...]:
 
 
 def tables(data: bench.Json) -> list[RenderableType]:
-    """Return a table of all problems: last error and outcome in each engine."""
-    headings = ("problem", "case", "engine", "last error", "outcome")
-    table = cli.make_table(*headings, words=headings[1:3], text=headings[4:])
+    """Return a table for each problem: last error and outcome, by case and engine."""
+    made = dict[str, Table]()
     for entry in data["problems"]:
+        name, case = entry["name"], case_text(entry)
+        if name not in made:
+            headings = "case", "engine", "last error", "outcome"
+            made[name] = cli.make_table(*headings, title=name, words=("engine",), text=headings[3:])
         for result in entry["results"]:
-            row = entry["name"], case_text(entry), engine_text(result)
-            table.add_row(*row, error_text(entry, result), outcome_text(result))
-    return [table]
+            texts = error_text(entry, result), outcome_text(entry, result)
+            made[name].add_row(case, engine_text(result), *texts)
+            case = ""
+    return [*made.values()]

@@ -17,7 +17,7 @@ SHRINKS = 0.85  # largest ratio of successive differences from which a limit is 
 SPREAD = 0.02  # least difference between phases that counts
 LAW = 0.01  # largest distance of a constant from the law that explains it
 # Share of the last correction by which the limit may be wrong.
-DOUBT = 0.3
+DOUBT = 0.5
 
 
 class Outcome(NamedTuple):
@@ -65,6 +65,8 @@ def judge(
     limit, order, doubt = limit_of(means)
     if limit is None:
         sizes = np.abs(means)
+        if sizes[-1] < ROUND_OFF and sizes.max() < 10.0 * ROUND_OFF:
+            return Outcome("exact", None, 1.0 + means[-1] if exact else None, means[-1])
         grows = sizes[-1] > ROUND_OFF and bool(np.all(sizes[1:] > 1.05 * sizes[:-1]))
         return Outcome("worse with a smaller step" if grows else "no limit")
     found = Outcome("", order, 1.0 + limit if exact else None, limit if exact else limit * scale)

@@ -10,10 +10,9 @@ from roboaccord.report import Still, colour_of, legend, picture, render_page
 
 from roboaccord_bench.bench import Json
 from roboaccord_bench.found import load_problem
-from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
+from roboaccord_bench.shown import GRADES, case_text, engine_text, error_text, outcome_text
 
 PAGE = "bench.html"
-GRADES = {"exact": "good", "order": "good", "a convention": "rule", "refused": "none"}  # else bad
 WIDTH, HEIGHT = 3.0, 3.4  # of a case in a diagram [inches]
 LEAST = 1e-3  # error below which the scale of a diagram is linear
 
@@ -52,21 +51,23 @@ def write_page(data: Json, path: Path, command: str) -> Path:
 def _diagram(data: Json, name: str, path: Path, command: str) -> Still:
     """Draw the errors of a problem over the step, a case beside the other."""
     entries = [entry for entry in data["problems"] if entry["name"] == name]
+    problem = load_problem(name)
     labels = sorted({each["engine"] for entry in entries for each in entry["results"]})
     size = max(WIDTH * len(entries), 2.0 * WIDTH), HEIGHT
+    factor = 100.0 if any(entry["exact"] for entry in entries) else 1.0
     with picture(path, size, ncols=len(entries), sharey=True, squeeze=False) as axes:
         for axis, entry in zip(axes[0], entries, strict=True):
-            factor = 100.0 if entry["exact"] else 1.0
             for result in entry["results"]:
                 style = "--" if result["setting"] == "default" else "-"
                 errors = [factor * error for error in result["error"]]
-                steps = [1e3 * step for step in result["step"]][: len(errors)]
-                colour = colour_of(result["engine"], labels)
-                axis.plot(steps, errors, style, color=colour, marker="o", label=engine_text(result))
-            axis.set(title=case_text(entry), xlabel="step [ms]", xscale="log")
-            axis.set_yscale("symlog", linthresh=LEAST * factor)
-        axes[0, 0].set_ylabel("error [%]" if entries[0]["exact"] else f"[{entries[0]['unit']}]")
+                steps = [1e3 * step for step in result["step"]]
+                look = {"color": colour_of(result["engine"], labels), "marker": "o"}
+                axis.plot(steps[: len(errors)], errors, style, label=engine_text(result), **look)
+            axis.set(title=case_text(entry).replace(", ", "\n"), xlabel="step [ms]", xscale="log")
+            axis.set_yscale("symlog", linthresh=factor * LEAST * problem.scale)
+            axis.set_xticks(steps, [f"{step:g}" for step in steps])
+            axis.minorticks_off()
+        axes[0, 0].set_ylabel("error [%]" if factor > 1.0 else f"error [{problem.unit}]")
         legend(axes[0, 0])
-    problem = load_problem(name)
-    caption = f"{problem.figure}. Exact: {problem.source}. {problem.advice} {command}"
+    caption = f"{problem.figure}. Exact: {problem.source}. {command}"
     return Still(path, name.replace("_", " "), caption)

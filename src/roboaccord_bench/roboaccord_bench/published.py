@@ -16,7 +16,7 @@ from roboaccord.contract import writing
 from roboaccord_bench.bench import Json
 from roboaccord_bench.found import load_problem
 from roboaccord_bench.scene import Scene, mjcf, sdf, urdf
-from roboaccord_bench.shown import case_text, engine_text
+from roboaccord_bench.shown import case_name, engine_text
 
 ROWS = 400  # of an exact series
 
@@ -26,7 +26,7 @@ def publish(data: Json, folder: Path) -> list[Path]:
     folders = dict[Path, None]()
     for entry in data["problems"]:
         problem, case = load_problem(entry["name"]), entry["case"]
-        name = "_".join([*case_text(entry).split()]) or "only"
+        name = case_name(entry)
         place = folder / problem.name
         place.mkdir(exist_ok=True)
         folders[place] = None
@@ -44,8 +44,10 @@ def publish(data: Json, folder: Path) -> list[Path]:
 
 def _write_scene(place: Path, name: str, scene: Scene) -> None:
     """Write a scene in three formats, with a URDF for each body; surfaces are those of pairs."""
-    surfaces = {"mu": scene.mu, "restitution": scene.restitution}
-    bodies = tuple(replace(body, **surfaces) if body.mu is None else body for body in scene.bodies)
+    bodies = tuple(
+        replace(body, mu=scene.mu, restitution=scene.restitution) if body.mu is None else body
+        for body in scene.bodies
+    )
     scene = replace(scene, bodies=bodies)
     texts = {f"{name}.sdf": sdf(scene, 1e-3), f"{name}.xml": mjcf(scene)}
     texts |= {f"{name}_{body.name}.urdf": urdf(body) for body in scene.bodies}

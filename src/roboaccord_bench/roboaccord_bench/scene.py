@@ -9,7 +9,7 @@ combine two of them by rules of their own, so that each engine makes surfaces fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -20,6 +20,12 @@ from roboaccord.numerics import quaternion_matrix, yaw_quaternion
 Vector = tuple[float, float, float]
 ZERO: Vector = (0.0, 0.0, 0.0)
 G = 9.81  # gravity [m/s^2]
+
+
+def vector(values: Iterable[float]) -> Vector:
+    """Return three numbers as a tuple of floats."""
+    x, y, z = map(float, values)
+    return x, y, z
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +109,17 @@ class Scene:
     def moving(self) -> list[Body]:
         """Bodies that are not fixed."""
         return [body for body in self.bodies if body.mass]
+
+    def after(self, time: float) -> Scene:
+        """Return the scene after free flight for a time [s]; spins stay."""
+        gravity = np.array(self.gravity)
+
+        def moved(body: Body) -> Body:
+            velocity = body.velocity + gravity * time
+            position = body.position + (velocity + body.velocity) * time / 2.0
+            return replace(body, position=vector(position), velocity=vector(velocity))
+
+        return replace(self, bodies=tuple(moved(b) if b.mass else b for b in self.bodies))
 
 
 class Motion(NamedTuple):

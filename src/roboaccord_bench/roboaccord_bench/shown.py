@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
 from roboaccord_bench.bench import Json
 from roboaccord_bench.outcome import ROUND_OFF
 
+# Of outcomes that are good, conventions, or nothing; all others are bad.
+GRADES = {"exact": "good", "order": "good", "a convention": "rule", "refused": "none"}
+UNITS = {"heading": "°", "force": " N", "height": " m", "spin": " rad/s"}
+
 
 def case_text(entry: Json) -> str:
-    """Return the case of a problem, as `heading 45`."""
-    return " ".join(f"{key} {value:g}" for key, value in entry["case"].items())
+    """Return the case of a problem, as `heading 45°, spin 0 rad/s`."""
+    return ", ".join(f"{key} {value:g}{UNITS.get(key, '')}" for key, value in entry["case"].items())
+
+
+def case_name(entry: Json) -> str:
+    """Return the case of a problem as part of a file's name."""
+    return "_".join(f"{key}_{value:g}" for key, value in entry["case"].items()) or "only"
 
 
 def engine_text(result: Json) -> str:
@@ -21,21 +28,25 @@ def engine_text(result: Json) -> str:
 
 def error_text(entry: Json, result: Json) -> str:
     """Return the error at the last step, in % or in the problem's unit."""
-    if result["outcome"] == "refused" or not result["error"]:
+    if not result["error"]:
         return "-"
     error = result["error"][-1]
-    return f"{100.0 * error:+.2f} %" if entry["exact"] else f"{error:+.2g} {entry['unit']}"
+    return f"{100.0 * error:+.2f} %" if entry["exact"] else f"{error:+.2g} {entry['unit']}".strip()
 
 
-def outcome_text(result: Json) -> str:
+def outcome_text(entry: Json, result: Json) -> str:
     """Return the outcome of a result in words."""
-    law = f" ({result['law']})" if result["law"] else ""
-    if result["outcome"] == "refused":
+    name, law = result["outcome"], f" ({result['law']})" if result["law"] else ""
+    if name == "refused":
         return f"refused: {result['reason']}"
-    if result["outcome"] == "order":
+    if name == "order" and result["order"]:
         return f"order {result['order']:.1f}"
-    if result["outcome"] == "exact":
-        return f"right within {100.0 * ROUND_OFF:g} %"
-    if result["constant"] is not None and math.isfinite(result["constant"]):
-        return f"{result['outcome']}: {result['constant']:.4f} times{law}"
-    return f"{result['outcome']}{law}"
+    if name == "exact":
+        return f"within {100.0 * ROUND_OFF:g} %" if entry["exact"] else "none"
+    if name == "a convention":
+        return f"rule: {result['law'] or 'unknown'}"
+    if result["constant"] is not None:
+        return f"{name}: {result['constant']:.4g} times{law}"
+    if result["limit"] is not None:
+        return f"{name}: {result['limit']:.2g} {entry['unit']}".rstrip() + law
+    return f"{name}{law}"

@@ -26,7 +26,7 @@ def test_constant_and_order_of_a_law_of_errors(limit: float, factor: float, orde
     assert found.constant == pytest.approx(1.0 + limit, abs=1e-3)
     if found.order is not None:
         assert found.order == pytest.approx(order, abs=1e-6)
-    doubt = 0.31 * abs(factor) * 0.5**order
+    doubt = 0.51 * abs(factor) * 0.5**order
     if abs(limit) > max(doubt, 2e-3):
         assert found.outcome == "constant"
     if abs(limit) < 1e-4:
@@ -41,6 +41,7 @@ def test_constant_and_order_of_a_law_of_errors(limit: float, factor: float, orde
         ([0.77, 0.58, 0.56], "constant"),
         ([0.56, 0.72, 0.0], "no limit"),
         ([2e-4, -3e-4, 1e-4], "exact"),
+        ([4e-3, -3e-3, 5e-4], "exact"),
         ([0.01, float("nan"), 0.01], "no limit"),
     ],
 )

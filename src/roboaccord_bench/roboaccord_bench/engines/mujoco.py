@@ -7,28 +7,28 @@ from importlib.metadata import version
 
 import mujoco
 import numpy as np
+from scipy.optimize import brentq
 
 from roboaccord_bench.engine import Engine, Forces, Touch, World
-from roboaccord_bench.scene import Motion, Scene, mjcf
+from roboaccord_bench.scene import Body, Motion, Scene, mjcf, words
+
+LEAST = math.exp(-1.999)  # restitution of a critically damped spring that does not pull
 
 
 class MujocoWorld(World):
     """A scene in MuJoCo; options are attributes of MJCF's `option`, and `stiffness`.
 
-    Contacts with a `stiffness` [1/s^2] have the damping with which a linear spring that is hit
-    leaves with the restitution asked for; by default MuJoCo has no restitution.
+    With a `stiffness` [1/s^2] each surface is a spring whose damping leaves the restitution asked
+    for, but at least exp(-2), which is that of MuJoCo's own. Of two springs MuJoCo takes the larger
+    damping. 1e4 is a time constant of 10 ms, half of MuJoCo's own: at 0.5 ms a bounce is right
+    within 1 %, a box of 1 kg under one of 100 kg sinks 1.2 mm instead of 5.0 mm, and a box that
+    slides stops where it did.
     """
 
     def __init__(self, scene: Scene, step: float, *, stiffness: float = 0.0, **option: str) -> None:
         attributes = " ".join(f'{key}="{value}"' for key, value in option.items())
-        bounce = max(body.restitution or 0.0 for body in scene.bodies) if stiffness else 0.0
-        solref = ""
-        if bounce > 0.0:
-            ratio = -math.log(bounce) / math.hypot(math.pi, math.log(bounce))
-            damping = 2.0 * ratio * math.sqrt(stiffness) + 1e-12  # 0 would be another format
-            solref = f'solref="{-stiffness!r} {-damping!r}"'
-        geoms = dict.fromkeys((body.name for body in scene.bodies), solref)
-        text = mjcf(scene, f'timestep="{step!r}" {attributes}', geoms)
+        springs = {body.name: _spring(stiffness, body) for body in scene.bodies if stiffness}
+        text = mjcf(scene, f'timestep="{step!r}" {attributes}', springs)
         self.model = mujoco.MjModel.from_xml_string(text)
         self.data = mujoco.MjData(self.model)
         self._update()
@@ -61,6 +61,18 @@ class MujocoWorld(World):
         return touches
 
 
-EXPERT = {"cone": "elliptic", "impratio": 10, "integrator": "implicitfast"}
+def _spring(stiffness: float, body: Body) -> str:
+    """Return `solref` of a surface, negative stiffness and damping [1/s^2, 1/s].
+
+    A mass that hits a spring of damping ratio cos(angle), which does not pull, leaves with
+    exp(-2 angle / tan(angle)) of its speed.
+    """
+    power = -0.5 * math.log(max(body.restitution or 0.0, LEAST))
+    angle = brentq(lambda angle: angle / math.tan(angle) - power, 1e-3, 1.6)
+    damping = 2.0 * math.sqrt(stiffness) * max(math.cos(angle), 0.0)
+    return f'solref="{words((-stiffness, -damping))}"'
+
+
+EXPERT = {"cone": "elliptic", "impratio": 10, "integrator": "implicitfast", "stiffness": 1e4}
 OPTIONS = {"default": {}, "expert": EXPERT}
 ENGINE = Engine(version=version("mujoco"), world=MujocoWorld, options=OPTIONS)

@@ -1,0 +1,73 @@
+"""A sphere without gravity hits the ground obliquely, once; no integrator has a part in it."""
+
+from __future__ import annotations
+
+from math import cos, radians, sin, sqrt
+
+from roboaccord_bench.problem import HEADINGS, Problem, Trial, along
+from roboaccord_bench.scene import GROUND, ZERO, Body, Scene
+
+RADIUS, MU, RESTITUTION = 0.05, 0.2, 0.5
+SPEED, FALL = 2.8, 3.0  # along the ground and into it [m/s]
+SPINS = 0.0, -56.0  # it rolls off; with this backspin it slides throughout [rad/s]
+START = 0.01  # until it touches [s]
+
+
+def lost(slip: float, mu: float = MU) -> float:
+    """Return the impulse over the mass that a slip [m/s] makes [m/s]."""
+    return min(mu * (1.0 + RESTITUTION) * FALL, 2.0 / 7.0 * slip)
+
+
+class Impact(Problem):
+    """Speed that friction takes in one oblique impact of a sphere."""
+
+    figure = "speed along the ground that an oblique impact takes from a sphere without gravity"
+    unit = "m/s"
+    source = "mu (1 + e) v, at most 2/7 of the slip: Coulomb's law integrated over the impact"
+    cases = [{**heading, "spin": spin} for heading in HEADINGS for spin in SPINS]
+    columns = ("speed along the ground [m/s]",)
+    duration = 0.1
+    advice = "Turn the world by 45 degrees: what changes is the engine's law, not nature's."
+
+    def exact(self, **case: float) -> float:
+        """Return the impulse of friction over the mass, which ends with the slip [m/s]."""
+        return lost(SPEED - case["spin"] * RADIUS)
+
+    def scene(self, **case: float) -> Scene:
+        """Return a sphere above the ground, whose spin and velocity lie in one plane."""
+        x, y = cos(radians(case["heading"])), sin(radians(case["heading"]))
+        ball = Body(
+            name="ball",
+            size=(2.0 * RADIUS,),
+            mass=1.0,
+            position=(0.0, 0.0, RADIUS + START * FALL),
+            velocity=(SPEED * x, SPEED * y, -FALL),
+            spin=(-case["spin"] * y, case["spin"] * x, 0.0),
+        )
+        return Scene((GROUND, ball), MU, RESTITUTION, ZERO)
+
+    def series(self, time: float, **case: float) -> tuple[float]:
+        """Return the speed along the ground at a time [m/s]."""
+        return (SPEED - (self.exact(**case) if time > START else 0.0),)
+
+    def measure(self, trial: Trial, **case: float) -> list[float]:
+        """Return the speed lost for each phase [m/s]."""
+        speeds = []
+        for run in trial.phases(self.scene(**case), START):
+            for time in run.steps(self.duration):
+                trial.record(time, along(case, run.motion("ball").velocity))
+            speeds.append(SPEED - trial.series[-1][1])
+        return speeds
+
+    def laws(self, **case: float) -> dict[str, float]:
+        """Return the ratios under a pyramid at 45 degrees, and under friction by axes."""
+        angle, exact = radians(case["heading"]), self.exact(**case)
+        slip = SPEED - case["spin"] * RADIUS
+        box = sum(part * lost(slip * part) for part in (cos(angle), sin(angle)))
+        laws = {"box": box / exact}
+        if case["heading"] == 45.0:
+            laws["pyramid"] = lost(slip, MU / sqrt(2.0)) / exact
+        return {name: ratio for name, ratio in laws.items() if abs(ratio - 1.0) > 1e-9}
+
+
+PROBLEM = Impact()
