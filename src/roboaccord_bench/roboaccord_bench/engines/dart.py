@@ -59,8 +59,10 @@ class DartWorld(World):
         touches = []
         for hit in self.world.getLastCollisionResult().getContacts():
             pair = hit.collisionObject2, hit.collisionObject1
-            names = [each.getShapeFrame().asShapeNode().getBodyNodePtr().getName() for each in pair]
-            touches.append(Touch(*names, hit.point, hit.normal, hit.force, -hit.penetrationDepth))
+            shapes = [each.getShapeFrame().asShapeNode() for each in pair]
+            one, two = (shape.getBodyNodePtr().getName() for shape in shapes)
+            values = hit.point, hit.normal, hit.force, -hit.penetrationDepth
+            touches.append(Touch(one, two, *values))
         return touches
 
 

@@ -62,22 +62,23 @@ class DrakeWorld(World):
         for number in range(results.num_point_pair_contacts()):
             point = results.point_pair_contact_info(number)
             pair, place, force = point.point_pair(), point.contact_point(), point.contact_force()
-            names = self._bodies(pair.id_A, pair.id_B)
-            touches.append(Touch(*names, place, -pair.nhat_BA_W, force, -pair.depth))
+            one, two = self._body(pair.id_A), self._body(pair.id_B)
+            touches.append(Touch(one, two, place, -pair.nhat_BA_W, force, -pair.depth))
         for number in range(results.num_hydroelastic_contacts()):
             patch = results.hydroelastic_contact_info(number)
             face, force = patch.contact_surface(), patch.F_Ac_W().translational()
-            names = self._bodies(face.id_N(), face.id_M())
-            touches.append(Touch(*names, face.centroid(), face.face_normal(0), force, 0.0))
+            one, two = self._body(face.id_N()), self._body(face.id_M())
+            touches.append(Touch(one, two, face.centroid(), face.face_normal(0), force, 0.0))
         return touches
 
-    def _bodies(self, *shapes: drake.GeometryId) -> list[str]:
-        """Return the names of the bodies that have shapes."""
+    def _body(self, shape: drake.GeometryId) -> str:
+        """Return the name of the body that has a shape."""
         query = self.plant.get_geometry_query_input_port().Eval(self.context)
-        return [query.inspector().GetName(shape).partition("::")[0] for shape in shapes]
+        return str(query.inspector().GetName(shape).partition("::")[0])
 
 
-OPTIONS = {"default": {}, "expert": {"compliance_type": "compliant", "margin": 1e-4}}
+EXPERT = {"compliance_type": "compliant", "margin": 1e-4}
+OPTIONS: dict[str, dict[str, Any]] = {"default": {}, "expert": EXPERT}
 ENGINE = Engine(
     version=version("drake"), world=DrakeWorld, options=OPTIONS, surface_restitution=None
 )

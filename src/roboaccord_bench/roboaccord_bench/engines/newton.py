@@ -77,7 +77,7 @@ class NewtonWorld(World):
         return Motion(pose[:3], quaternion_matrix(pose[3:]), rates[:3], rates[3:])
 
 
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "default": {"solver": "XPBD"},
     "expert": {"solver": "XPBD", "iterations": 32, "enable_restitution": True},
     "featherstone": {"solver": "Featherstone"},
