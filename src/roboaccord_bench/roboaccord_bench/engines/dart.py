@@ -35,8 +35,7 @@ class DartWorld(World):
         self.world.addSkeleton(skeleton)
         if not body.slide:
             skeleton.setPositions([0.0, 0.0, body.yaw, *body.position])
-        rates = np.concatenate([body.spin, body.velocity])
-        skeleton.setVelocities(body.rates if body.slide else rates)
+        skeleton.setVelocities(body.rates if body.slide else [*body.spin, *body.velocity])
         skeleton.setMobile(bool(body.mass))
         node = skeleton.getBodyNode(0)
         surface = node.getShapeNode(0).getDynamicsAspect()
@@ -59,10 +58,9 @@ class DartWorld(World):
         touches = []
         for hit in self.world.getLastCollisionResult().getContacts():
             pair = hit.collisionObject2, hit.collisionObject1
-            shapes = [each.getShapeFrame().asShapeNode() for each in pair]
-            one, two = (shape.getBodyNodePtr().getName() for shape in shapes)
-            values = hit.point, hit.normal, hit.force, -hit.penetrationDepth
-            touches.append(Touch(one, two, *values))
+            nodes = (each.getShapeFrame().asShapeNode().getBodyNodePtr() for each in pair)
+            one, two = (node.getName() for node in nodes)
+            touches.append(Touch(one, two, hit.point, hit.normal, hit.force, -hit.penetrationDepth))
         return touches
 
 

@@ -38,8 +38,9 @@ class DrakeWorld(World):
         self.context = self.diagram.mutable_plant_context(self.root)
         self.plant = self.diagram.plant()
         for body in scene.moving:
-            model, rates = self.plant.GetModelInstanceByName(body.name), body.spin + body.velocity
-            self.plant.SetVelocities(self.context, model, body.rates if body.slide else rates)
+            model = self.plant.GetModelInstanceByName(body.name)
+            rates = body.rates if body.slide else [*body.spin, *body.velocity]
+            self.plant.SetVelocities(self.context, model, rates)
 
     def advance(self, forces: Forces) -> None:
         acting = [drake.ExternallyAppliedSpatialForce() for _ in forces]

@@ -52,14 +52,13 @@ class NewtonWorld(World):
                 joint = builder.add_joint_free(link)
                 builder.joint_q[-7:] = pose
             builder.add_articulation([joint])
-            rates = body.rates if body.slide else body.velocity + body.spin
+            rates = body.rates if body.slide else [*body.velocity, *body.spin]
             builder.joint_qd[-len(rates) :] = rates
             pose = wp.transform()
         config = builder.ShapeConfig(density=0.0, mu_torsional=0.0, mu_rolling=0.0)
         config.mu, config.restitution = body.mu, body.restitution
         kind = newton.GeoType.SPHERE if body.is_sphere else newton.GeoType.BOX
-        half = wp.vec3(*body.half)
-        builder.add_shape(body=link, type=kind, xform=pose, scale=half, cfg=config)
+        builder.add_shape(body=link, type=kind, xform=pose, scale=wp.vec3(*body.half), cfg=config)
         return int(link)
 
     def advance(self, forces: Forces) -> None:

@@ -39,8 +39,7 @@ class SapienWorld(World):
     def _add(self, body: Body) -> Any:
         """Return PhysX's component of a body."""
         builder = self.scene.create_actor_builder()
-        pose = sapien.Pose(body.position, np.roll(body.quaternion, 1))
-        builder.set_initial_pose(pose)
+        pose = builder.initial_pose = sapien.Pose(body.position, np.roll(body.quaternion, 1))
         material = sapien.physx.PhysxMaterial(body.mu, body.mu, body.restitution)
         if body.is_sphere:
             builder.add_sphere_collision(radius=body.half[0], material=material)
