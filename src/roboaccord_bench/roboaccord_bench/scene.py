@@ -175,4 +175,4 @@ def _render(template: str, **values: object) -> str:
 
     text = files(__package__).joinpath("formats", template).read_text("utf-8")
     made = jinja2.Template(text, trim_blocks=True, lstrip_blocks=True)
-    return made.render(words=words, **values)
+    return str(made.render(words=words, **values))

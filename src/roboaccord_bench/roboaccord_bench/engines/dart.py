@@ -6,52 +6,44 @@ default, which is switched off: a body asleep has no contacts.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from importlib.metadata import version
 
 import dartpy as dart
 import numpy as np
-from roboaccord.contract import Array
 
-from roboaccord_bench.engine import Engine, Touch, World
+from roboaccord_bench.engine import Engine, Forces, Touch, World
 from roboaccord_bench.scene import Body, Motion, Scene, urdf
 
 
 class DartWorld(World):
-    """A scene in DART; `solver` is the friction solver, of which the default one is Dantzig's."""
+    """A scene in DART, with a `solver` of friction; the default one is Dantzig's."""
 
     def __init__(self, scene: Scene, step: float, *, solver: str = "") -> None:
         self.world = dart.simulation.World()
         self.world.setTimeStep(step)
         self.world.setGravity(np.array(scene.gravity))
-        deactivation = self.world.getDeactivationOptions()
-        deactivation.mEnabled = False
-        self.world.setDeactivationOptions(deactivation)
+        awake = dart.simulation.DeactivationOptions()
+        awake.mEnabled = False
+        self.world.setDeactivationOptions(awake)
         if solver:
-            boxed = getattr(dart.constraint, f"{solver}FrictionSolver")
-            self.world.getConstraintSolver().setBoxedLcpSolver(boxed())
+            self.world.getConstraintSolver().setBoxedLcpSolver(getattr(dart.constraint, solver)())
         self.bodies = {body.name: self._load(body) for body in scene.bodies}
 
     def _load(self, body: Body) -> dart.dynamics.BodyNode:
+        """Return the node of a body of the scene."""
         skeleton = dart.utils.DartLoader().parseSkeletonString(urdf(body), "")
         self.world.addSkeleton(skeleton)
-        node, joint, pose = skeleton.getBodyNode(0), skeleton.getRootJoint(), dart.math.Isometry3()
-        if body.slide:
-            skeleton.setVelocities(body.rates)
-        else:
-            pose.set_rotation(body.axes)
-            pose.set_translation(np.array(body.position))
-            joint.setTransform(pose)
-            joint.setLinearVelocity(np.array(body.velocity))
-            joint.setAngularVelocity(np.array(body.spin))
+        if not body.slide:
+            skeleton.setPositions([0.0, 0.0, body.yaw, *body.position])
+        skeleton.setVelocities(body.rates if body.slide else [*body.spin, *body.velocity])
         skeleton.setMobile(bool(body.mass))
+        node = skeleton.getBodyNode(0)
         surface = node.getShapeNode(0).getDynamicsAspect()
         surface.setFrictionCoeff(body.mu)
         surface.setRestitutionCoeff(body.restitution)
         return node
 
-    def advance(self, forces: Mapping[str, Array]) -> None:
+    def advance(self, forces: Forces) -> None:
         for name, force in forces.items():
             self.bodies[name].addExtForce(force)
         self.world.step()
@@ -64,19 +56,15 @@ class DartWorld(World):
 
     def contacts(self) -> list[Touch]:
         touches = []
-        for contact in self.world.getLastCollisionResult().getContacts():
-            second, first = (
-                each.getShapeFrame().asShapeNode().getBodyNodePtr().getName()
-                for each in (contact.collisionObject1, contact.collisionObject2)
-            )
-            values = contact.point, contact.normal, contact.force, -contact.penetrationDepth
-            touches.append(Touch(first, second, *values))
+        for hit in self.world.getLastCollisionResult().getContacts():
+            pair = hit.collisionObject2, hit.collisionObject1
+            nodes = (each.getShapeFrame().asShapeNode().getBodyNodePtr() for each in pair)
+            one, two = (node.getName() for node in nodes)
+            touches.append(Touch(one, two, hit.point, hit.normal, hit.force, -hit.penetrationDepth))
         return touches
 
 
+OPTIONS = {"default": {}, "expert": {"solver": "NsgsFrictionSolver"}}
 ENGINE = Engine(
-    version=version("dartpy"),
-    world=DartWorld,
-    options={"default": {}, "expert": {"solver": "Nsgs"}},
-    surface_restitution=math.sqrt,
+    version=version("dartpy"), world=DartWorld, options=OPTIONS, surface_restitution=np.sqrt
 )

@@ -38,8 +38,8 @@ class DrakeWorld(World):
         self.context = self.diagram.mutable_plant_context(self.root)
         self.plant = self.diagram.plant()
         for body in scene.moving:
-            rates = body.rates if body.slide else (*body.spin, *body.velocity)
             model = self.plant.GetModelInstanceByName(body.name)
+            rates = body.rates if body.slide else [*body.spin, *body.velocity]
             self.plant.SetVelocities(self.context, model, rates)
 
     def advance(self, forces: Forces) -> None:
@@ -62,26 +62,24 @@ class DrakeWorld(World):
         touches = []
         for number in range(results.num_point_pair_contacts()):
             point = results.point_pair_contact_info(number)
-            pair, force = point.point_pair(), point.contact_force()
-            names = self._bodies(pair.id_A, pair.id_B)
-            values = point.contact_point(), -pair.nhat_BA_W, force, -pair.depth
-            touches.append(Touch(*names, *values))
+            pair, place, force = point.point_pair(), point.contact_point(), point.contact_force()
+            one, two = self._body(pair.id_A), self._body(pair.id_B)
+            touches.append(Touch(one, two, place, -pair.nhat_BA_W, force, -pair.depth))
         for number in range(results.num_hydroelastic_contacts()):
             patch = results.hydroelastic_contact_info(number)
-            surface, force = patch.contact_surface(), patch.F_Ac_W().translational()
-            names = self._bodies(surface.id_N(), surface.id_M())
-            touches.append(Touch(*names, surface.centroid(), surface.face_normal(0), force, 0.0))
+            face, force = patch.contact_surface(), patch.F_Ac_W().translational()
+            one, two = self._body(face.id_N()), self._body(face.id_M())
+            touches.append(Touch(one, two, face.centroid(), face.face_normal(0), force, 0.0))
         return touches
 
-    def _bodies(self, *shapes: drake.GeometryId) -> list[str]:
-        """Return the names of the bodies of shapes."""
+    def _body(self, shape: drake.GeometryId) -> str:
+        """Return the name of the body that has a shape."""
         query = self.plant.get_geometry_query_input_port().Eval(self.context)
-        return [query.inspector().GetName(shape).partition("::")[0] for shape in shapes]
+        return str(query.inspector().GetName(shape).partition("::")[0])
 
 
+EXPERT = {"compliance_type": "compliant", "margin": 1e-4}
+OPTIONS: dict[str, dict[str, Any]] = {"default": {}, "expert": EXPERT}
 ENGINE = Engine(
-    version=version("drake"),
-    world=DrakeWorld,
-    surface_restitution=None,
-    options={"default": {}, "expert": {"compliance_type": "compliant", "margin": 1e-4}},
+    version=version("drake"), world=DrakeWorld, options=OPTIONS, surface_restitution=None
 )

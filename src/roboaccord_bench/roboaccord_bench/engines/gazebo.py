@@ -8,13 +8,12 @@ in each step. Contact forces are not read.
 
 from __future__ import annotations
 
-import math
 import os
-import uuid
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
+from roboaccord.contract import Array
 from roboaccord.numerics import quaternion_matrix
 
 from roboaccord_bench.engine import Engine, Forces, World
@@ -37,7 +36,8 @@ class GazeboWorld(World):
     """A scene in Gazebo with one of its physics engines, `physics`."""
 
     def __init__(self, scene: Scene, step: float, *, physics: str) -> None:
-        os.environ["GZ_PARTITION"] = uuid.uuid4().hex  # servers of one slow each other down
+        # Servers of one partition slow each other down.
+        os.environ["GZ_PARTITION"] = f"bench_{os.getpid()}_{id(self)}"
         with NamedTemporaryFile("w", suffix=".sdf") as file:
             file.write(sdf(scene, step, PLUGIN.format(physics)))
             file.flush()
@@ -45,20 +45,20 @@ class GazeboWorld(World):
         self.fixture.on_pre_update(self._push)
         self.fixture.on_post_update(self._read)
         self.fixture.finalize()
-        self.links, self.wrenches, self.motions = {}, {}, {}
+        self.links, self.motions = dict[str, Any](), dict[str, Motion]()
+        self.wrenches = dict[str, Array]()  # force and torque for the next step
         for body in scene.moving:
-            impulse = body.mass * np.array(body.velocity)
-            turn = body.axes @ np.diag(body.inertia) @ body.axes.T @ body.spin
-            self.wrenches[body.name] = impulse / step, turn / step
-            motion = body.position, body.axes, body.velocity, body.spin
-            self.motions[body.name] = Motion(*map(np.array, motion))
+            rates = np.array(body.velocity), np.array(body.spin)
+            self.motions[body.name] = Motion(np.array(body.position), body.axes, *rates)
+            turn = body.axes * body.inertia @ body.axes.T @ rates[1]
+            self.wrenches[body.name] = np.array([body.mass * rates[0], turn]) / step
 
     def advance(self, forces: Forces) -> None:
         for name, force in forces.items():
-            before, torque = self.wrenches.get(name, np.zeros((2, 3)))
-            self.wrenches[name] = before + force, torque
+            before = self.wrenches.get(name, np.zeros((2, 3)))
+            self.wrenches[name] = before + np.array([force, np.zeros(3)])
         self.fixture.server().run(True, 1, False)
-        self.wrenches = {}
+        self.wrenches.clear()
 
     def _push(self, _info: Any, ecm: Any) -> None:
         """Find the links at first, and put the wrenches on them."""
@@ -85,9 +85,7 @@ class GazeboWorld(World):
         return self.motions[name]
 
 
+OPTIONS = {"default": {"physics": "dartsim"}}
 ENGINE = Engine(
-    version=sim.__name__,
-    world=GazeboWorld,
-    options={"default": {"physics": "dartsim"}},
-    surface_restitution=math.sqrt,
+    version=sim.__name__, world=GazeboWorld, options=OPTIONS, surface_restitution=np.sqrt
 )

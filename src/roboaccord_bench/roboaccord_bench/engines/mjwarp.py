@@ -34,9 +34,5 @@ class WarpWorld(mujoco.MujocoWorld):
         mjw.get_data_into(self.data, self.model, data)
 
 
-ENGINE = Engine(
-    version=version("mujoco-warp"),
-    world=WarpWorld,
-    options=mujoco.ENGINE.options,
-    slow=True,
-)
+OPTIONS = mujoco.ENGINE.options
+ENGINE = Engine(version=version("mujoco-warp"), world=WarpWorld, options=OPTIONS, slow=True)

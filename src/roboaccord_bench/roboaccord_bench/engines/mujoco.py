@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from importlib.metadata import version
 
 import mujoco
 import numpy as np
-from roboaccord.contract import Array
 from scipy.optimize import brentq
 
-from roboaccord_bench.engine import Engine, Touch, World
+from roboaccord_bench.engine import Engine, Forces, Touch, World
 from roboaccord_bench.scene import Body, Motion, Scene, mjcf, words
 
 LEAST = math.exp(-1.999)  # restitution of a critically damped spring that does not pull
@@ -42,7 +40,7 @@ class MujocoWorld(World):
         for update in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
             update(self.model, self.data)
 
-    def advance(self, forces: Mapping[str, Array]) -> None:
+    def advance(self, forces: Forces) -> None:
         for name, force in forces.items():
             self.data.body(name).xfrc_applied[:3] = force
         mujoco.mj_step(self.model, self.data)
@@ -75,16 +73,6 @@ def spring(stiffness: float, body: Body) -> str:
     return f'solref="{words((-stiffness, -damping))}"'
 
 
-ENGINE = Engine(
-    version=version("mujoco"),
-    world=MujocoWorld,
-    options={
-        "default": {},
-        "expert": {
-            "cone": "elliptic",
-            "impratio": 10,
-            "integrator": "implicitfast",
-            "stiffness": 1e4,
-        },
-    },
-)
+EXPERT = {"cone": "elliptic", "impratio": 10, "integrator": "implicitfast", "stiffness": 1e4}
+OPTIONS = {"default": {}, "expert": EXPERT}
+ENGINE = Engine(version=version("mujoco"), world=MujocoWorld, options=OPTIONS)

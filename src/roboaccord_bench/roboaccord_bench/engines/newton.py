@@ -13,7 +13,6 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
 import warp as wp
 from roboaccord.numerics import quaternion_matrix
 
@@ -23,54 +22,52 @@ from roboaccord_bench.scene import Body, Motion, Scene
 wp.config.log_level = wp.LOG_ERROR  # before Newton is imported, which warns of a missing GPU
 import newton  # noqa: E402
 
+AXIS = wp.vec3(1.0, 0.0, 0.0)
+
 
 class NewtonWorld(World):
     """A scene in Newton; `solver` is the name of its solver, and options are that one's."""
 
     def __init__(self, scene: Scene, step: float, *, solver: str, **options: Any) -> None:
-        self.step, self.links = step, dict[str, int]()
         builder = newton.ModelBuilder(gravity=wp.vec3(*scene.gravity))
-        for body in scene.bodies:
-            self._add(builder, body)
+        self.links = {body.name: self._add(builder, body) for body in scene.bodies}
         model = builder.finalize(device="cpu")
+        self.step, self.states = step, [model.state(), model.state()]
+        newton.eval_fk(model, model.joint_q, model.joint_qd, self.states[0])
         self.solver = getattr(newton.solvers, f"Solver{solver}")(model, **options)
         self.pipeline = newton.CollisionPipeline(model)
-        self.contacts_now, self.states = self.pipeline.contacts(), [model.state(), model.state()]
-        start = self.states[0]
-        newton.eval_fk(model, start.joint_q, start.joint_qd, start)
+        self.hits = self.pipeline.contacts()
 
-    def _add(self, builder: Any, body: Body) -> None:
-        """Add a body, with its joint."""
+    def _add(self, builder: Any, body: Body) -> int:
+        """Add a body with its joint, and return its number."""
         link, pose = -1, wp.transform(body.position, body.quaternion)
         if body.mass:
-            inertia = wp.mat33(*np.diag(body.inertia).ravel())
+            inertia = wp.diag(wp.vec3(*body.inertia))
             link = builder.add_link(mass=body.mass, inertia=inertia, lock_inertia=True)
-            self.links[body.name] = link
-            if body.slide:
-                joint = builder.add_joint_prismatic(-1, link, parent_xform=pose, axis=body.slide)
+            if body.slide:  # along an axis of a frame: between axes XPBD does not hold a body
+                frame = wp.transform(q=wp.quat_between_vectors(AXIS, wp.vec3(*body.slide)))
+                frames = {"parent_xform": pose * frame, "child_xform": frame}
+                joint = builder.add_joint_prismatic(-1, link, axis=AXIS, **frames)
             else:
                 joint = builder.add_joint_free(link)
-                builder.joint_q[-7:] = [*body.position, *body.quaternion]
+                builder.joint_q[-7:] = pose
+            builder.add_articulation([joint])
             rates = body.rates if body.slide else [*body.velocity, *body.spin]
             builder.joint_qd[-len(rates) :] = rates
-            builder.add_articulation([joint])
             pose = wp.transform()
-        surface = {"mu": body.mu, "restitution": body.restitution}
-        config = builder.ShapeConfig(density=0.0, mu_torsional=0.0, mu_rolling=0.0, **surface)
-        half = body.half
-        if body.is_sphere:
-            builder.add_shape_sphere(link, xform=pose, radius=half[0], cfg=config)
-        else:
-            hx, hy, hz = half
-            builder.add_shape_box(link, xform=pose, hx=hx, hy=hy, hz=hz, cfg=config)
+        config = builder.ShapeConfig(density=0.0, mu_torsional=0.0, mu_rolling=0.0)
+        config.mu, config.restitution = body.mu, body.restitution
+        kind = newton.GeoType.SPHERE if body.is_sphere else newton.GeoType.BOX
+        builder.add_shape(body=link, type=kind, xform=pose, scale=wp.vec3(*body.half), cfg=config)
+        return int(link)
 
     def advance(self, forces: Forces) -> None:
         before, after = self.states
         before.clear_forces()
         for name, force in forces.items():
             before.body_f.numpy()[self.links[name], :3] = force
-        self.pipeline.collide(before, self.contacts_now)
-        self.solver.step(before, after, None, self.contacts_now, self.step)
+        self.pipeline.collide(before, self.hits)
+        self.solver.step(before, after, None, self.hits, self.step)
         self.states.reverse()
 
     def motion(self, name: str) -> Motion:
@@ -79,13 +76,9 @@ class NewtonWorld(World):
         return Motion(pose[:3], quaternion_matrix(pose[3:]), rates[:3], rates[3:])
 
 
-ENGINE = Engine(
-    version=version("newton"),
-    world=NewtonWorld,
-    options={
-        "default": {"solver": "XPBD"},
-        "expert": {"solver": "XPBD", "iterations": 32, "enable_restitution": True},
-        "featherstone": {"solver": "Featherstone"},
-    },
-    slow=True,
-)
+OPTIONS: dict[str, dict[str, Any]] = {
+    "default": {"solver": "XPBD"},
+    "expert": {"solver": "XPBD", "iterations": 32, "enable_restitution": True},
+    "featherstone": {"solver": "Featherstone"},
+}
+ENGINE = Engine(version=version("newton"), world=NewtonWorld, options=OPTIONS, slow=True)

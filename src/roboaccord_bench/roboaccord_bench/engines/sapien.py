@@ -39,19 +39,16 @@ class SapienWorld(World):
     def _add(self, body: Body) -> Any:
         """Return PhysX's component of a body."""
         builder = self.scene.create_actor_builder()
-        pose = sapien.Pose(body.position, np.roll(body.quaternion, 1))
-        builder.set_initial_pose(pose)
-        half = body.half
+        pose = builder.initial_pose = sapien.Pose(body.position, np.roll(body.quaternion, 1))
         material = sapien.physx.PhysxMaterial(body.mu, body.mu, body.restitution)
         if body.is_sphere:
-            builder.add_sphere_collision(radius=half[0], material=material)
+            builder.add_sphere_collision(radius=body.half[0], material=material)
         else:
-            builder.add_box_collision(half_size=half, material=material)
+            builder.add_box_collision(half_size=body.half, material=material)
         if not body.mass:
             return builder.build_static().components[0]
         builder.set_mass_and_inertia(body.mass, sapien.Pose(), body.inertia)
-        entity = builder.build()
-        part = entity.components[0]
+        part = builder.build().components[0]
         part.sleep_threshold, part.angular_damping = 0.0, self.damping
         part.linear_velocity, part.angular_velocity = body.velocity, body.spin
         if body.slide:  # along the x axis of a frame
@@ -60,7 +57,7 @@ class SapienWorld(World):
             joint.pose_in_parent, joint.pose_in_child = pose * frame, frame
             for fix in ("y", "z", "cone", "twist"):
                 getattr(joint, f"set_limit_{fix}")(0.0, 0.0)
-            entity.add_component(joint)
+            part.entity.add_component(joint)
         return part
 
     def advance(self, forces: Forces) -> None:
