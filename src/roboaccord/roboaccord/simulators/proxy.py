@@ -61,6 +61,10 @@ class Proxy(Simulator):
         """Return the contacts in the present state."""
         return self._inner.contacts()
 
+    def contact_acceleration(self) -> Acceleration | None:
+        """Return the accelerations under the forces of the contacts."""
+        return self._inner.contact_acceleration()
+
     def meter(self) -> None:
         """Start to measure losses."""
         self._inner.meter()

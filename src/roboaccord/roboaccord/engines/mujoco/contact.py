@@ -99,9 +99,9 @@ class MujocoContact:
             touch = data.contact[i]
             bodies = self._bodies[touch.geom[0]], self._bodies[touch.geom[1]]
             mujoco.mj_contactForce(self._model, data, i, wrench)
-            normal, point = np.array(touch.frame[:3]), np.array(touch.pos)
-            depth = -float(touch.dist)
-            points.append(self._pairs.point(bodies, point, normal, float(wrench[0]), depth))
+            normal, at = np.array(touch.frame[:3]), np.array(touch.pos)
+            depth, friction = -float(touch.dist), wrench[1:3] @ touch.frame[3:].reshape(2, 3)
+            points.append(self._pairs.point(bodies, at, normal, float(wrench[0]), depth, friction))
         return points
 
 
