@@ -31,6 +31,7 @@ class Proxy(Simulator):
         self.channels, self.unplaced = simulator.channels, simulator.unplaced
         super().__init__(simulator.joints, simulator.effort_limits, simulator.physics_step)
         self.armature, self.spring = simulator.armature, simulator.spring
+        self.joint_friction = simulator.joint_friction
         self._inner = simulator
 
     def fail(self, fault: Fault) -> None:
