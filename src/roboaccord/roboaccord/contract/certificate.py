@@ -116,9 +116,9 @@ class Certifier:
     """
 
     def __init__(self, weight: float) -> None:
-        self._weight = weight
+        # Rise of the energy since its lowest value, less work [J].
+        self._weight, self._rise = weight, 0.0
         self._worst = {name: Worst(math.nan, math.nan, unit) for name, unit in UNITS.items()}
-        self._rise = 0.0  # of the energy since its lowest value, less work [J]
 
     def add(
         self,

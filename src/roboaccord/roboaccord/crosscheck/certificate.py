@@ -99,9 +99,9 @@ class Witness:
         # Of a step: forces where it began, and velocities at its end. Of an instant: both there.
         instant, step = self._simulator.contact_acceleration(), after.time - before.time
         place, move = after if instant else before, self._kinematics.move
-        twists = [turn_twist(quaternion_matrix(s.orientation), s.twist) for s in (before, after)]
+        t0, t1 = (turn_twist(quaternion_matrix(s.orientation), s.twist) for s in (before, after))
         pose = place.position, quaternion_matrix(place.orientation)
-        motion = move(place.q, after.qd, *pose, twists[1])
+        motion = move(place.q, after.qd, *pose, t1)
         contacts, forces, torques = self._loads(motion, points)
         reach = STOP_MARGIN + LOOK_AHEAD * self._simulator.physics_step * np.abs(place.qd)
         if not ((place.q > self._lower + reach) & (place.q < self._upper - reach)).all():
@@ -113,8 +113,7 @@ class Witness:
         free = self._reference.acceleration(place, effort)
         assert free is not None  # of a reference in which bodies touch
         joints = instant.joints if instant else (after.qd - before.qd) / step
-        base = (twists[1] - twists[0]) / step - free.base
-        excess = move(place.q, joints - free.joints, *pose, base)
+        excess = move(place.q, joints - free.joints, *pose, (t1 - t0) / step - free.base)
         unexplained = self._masses[self._balanced] @ excess.linear[self._balanced]
         unexplained -= forces[self._carried].sum(axis=0)
         unexplained -= 0.0 if command.wrench is None else command.wrench[:3]

@@ -118,7 +118,8 @@ def run_crosscheck(
     conclusions = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
     by_case = zip(cases[1:], conclusions, strict=True)
     resolution = {case.name: errors for case, (_, errors) in by_case if errors}
-    certificates = run_pieces(certificate_of, [(case,) for case in cases])
+    # Certificates of copies: a case may have got a simulator, which no other process can be sent.
+    certificates = run_pieces(certificate_of, [(replace(case),) for case in cases])
     # Bags, report and summary.json.
     write_bags(setup, simulators, runs, out)
     report = report_of(

@@ -70,8 +70,9 @@ class Pairs:
             friction: tangential force of the first of `names` on the second (3,) [N].
         """
         pair = self._pairs[frozenset(names)]
-        sign = 1.0 if pair == names else -1.0
-        return ContactPoint(pair, at, sign * normal, force, depth, sign * friction)
+        if pair != names:
+            normal, friction = -normal, -friction
+        return ContactPoint(pair, at, normal, force, depth, friction)
 
 
 class TouchWatch:
