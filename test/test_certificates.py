@@ -99,3 +99,14 @@ def test_who_has_none_says_why(
     certificate = certificate_of(case_of(robot, scenario, engine, *changes))
     assert isinstance(certificate, str)
     assert certificate.startswith("does not apply: ") and reason in certificate
+
+
+def test_where_joints_fail_momentum_is_not_known() -> None:
+    """A drive freezes by an impulse that is none of a contact; the other residuals remain."""
+    pytest.importorskip("pinocchio")
+    certificate = certificate_of(
+        case_of("packbot", "collapse", "mujoco", "faults=[elbow1=frozen@0.02]")
+    )
+    assert isinstance(certificate, Certificate)
+    assert np.isnan(certificate.momentum.value) and certificate.energy.value < ROUND_OFF
+    assert certificate.signorini.value == 0.0

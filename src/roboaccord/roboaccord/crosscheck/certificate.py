@@ -9,7 +9,7 @@ Momentum is balanced by accelerations: those of the run less those by the refere
 motion under the same forces, as a force on the links. On a moving base these are the links that it
 carries, on which all forces are known. A fixed base takes up forces that are not, so there contact
 forces act on the joints. Steps with a joint at its stop, whose force is none of a contact, have no
-residual of momentum.
+residual of momentum, nor have runs with joints that fail, by efforts that are not known.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Witness:
 
     def __init__(self, case: CheckCase, contact: Contact) -> None:
         setup, engine = case.setup, case.simulator
-        self._simulator, self._reference = engine, case.reference
+        self._simulator, self._reference, self._faults = engine, case.reference, setup.faults
         tree, joints, gravity = setup.tree, setup.joints, setup.parameters.gravity
         self._contact, self._kinematics = contact, TreeKinematics(tree, joints)
         self._lower, self._upper = StopWatch.of(tree, joints).limits
@@ -104,7 +104,8 @@ class Witness:
         motion = move(place.q, after.qd, *pose, t1)
         contacts, forces, torques = self._loads(motion, points)
         reach = STOP_MARGIN + LOOK_AHEAD * self._simulator.physics_step * np.abs(place.qd)
-        if not ((place.q > self._lower + reach) & (place.q < self._upper - reach)).all():
+        stopped = (place.q < self._lower + reach) | (place.q > self._upper - reach)
+        if self._faults or stopped.any():
             return contacts, None
         # Accelerations that efforts, friction of joints and contacts on joints do not explain.
         effort = after.effort + self._kinematics.efforts(forces, torques)[1]
@@ -114,10 +115,10 @@ class Witness:
         assert free is not None  # of a reference in which bodies touch
         joints = instant.joints if instant else (after.qd - before.qd) / step
         excess = move(place.q, joints - free.joints, *pose, (t1 - t0) / step - free.base)
-        unexplained = self._masses[self._balanced] @ excess.linear[self._balanced]
-        unexplained -= forces[self._carried].sum(axis=0)
-        unexplained -= 0.0 if command.wrench is None else command.wrench[:3]
-        return contacts, float(np.linalg.norm(unexplained))
+        rest = self._masses[self._balanced] @ excess.linear[self._balanced]
+        rest -= forces[self._carried].sum(axis=0)
+        rest -= 0.0 if command.wrench is None else command.wrench[:3]
+        return contacts, float(np.linalg.norm(rest))
 
     def _loads(self, motion: LinkMotion, points: Points) -> tuple[list[ContactForce], Array, Array]:
         """Return contact forces, and the forces and torques on all links (k, 3) [N], [N m]."""

@@ -99,8 +99,7 @@ class MujocoContact:
             touch = data.contact[i]
             bodies = self._bodies[touch.geom[0]], self._bodies[touch.geom[1]]
             mujoco.mj_contactForce(self._model, data, i, wrench)
-            normal, at = np.array(touch.frame[:3]), np.array(touch.pos)
-            depth = -float(touch.dist)
+            normal, at, depth = np.array(touch.frame[:3]), np.array(touch.pos), -float(touch.dist)
             friction = wrench[1:3] @ touch.frame[3:].reshape(2, 3) if touch.dim > 1 else ORIGIN
             points.append(self._pairs.point(bodies, at, normal, float(wrench[0]), depth, friction))
         return points
