@@ -16,7 +16,7 @@ each, and when it was. The contact laws are those of contacts that the simulator
 it misses leaves no residual here, except what its overlap does later.
 
 Residuals are shown and not judged, because simulators soften these laws on purpose. Formulas and
-keys stay: `--json`, summary.json and roboaccord_bench have them.
+keys stay: `--json`, summary.json and other packages have them.
 """
 
 from __future__ import annotations
@@ -56,13 +56,12 @@ class ContactForce:
         """Return the residuals of the three laws, relative to a weight [N].
 
         Returns:
-            signorini, |min(g, f_n / weight x 1 m)| [m]: the natural residual of a complementarity,
-                which is the overlap, the pull, or the smaller of gap and force of a force from
-                afar;
-            cone, max(0, |f_t| - mu f_n) / weight;
-            dissipation, (mu f_n |v_t| + f_t . v_t) / weight [m/s]: the power that friction takes
-                less than it could. It is 0 if the contact sticks, or friction is mu f_n against the
-                slip, and also beyond the cone, where the residual is that of the cone.
+            signorini: |min(g, f_n / weight x 1 m)| [m], the natural residual of a complementarity:
+                overlap, pull, or the smaller of gap and force of a force from afar.
+            cone: max(0, |f_t| - mu f_n) / weight.
+            dissipation: max(0, mu f_n |v_t| + f_t . v_t) / weight [m/s], the power that friction
+                takes less than it could: 0 if the contact sticks, or if friction is mu f_n against
+                the slip or beyond the cone.
         """
         force, slip = (
             v - float(v @ self.normal) * self.normal for v in (self.force, self.velocity)
