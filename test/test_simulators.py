@@ -17,6 +17,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.friction import JointFriction
 from roboaccord.simulators.proxy import Proxy
 from roboaccord.testing.robot_runs import simulator_of
 
@@ -150,6 +151,7 @@ def test_a_proxy_delegates_every_public_member() -> None:
     wheel = Wheel()
     wheel.armature = np.array([2.0])
     wheel.unplaced = "it stands"
+    wheel.joint_friction = JointFriction(viscous=np.ones(1), constant=np.ones(1), speed=1.0)
     proxy = Proxy(wheel)
     start = start_of(wheel)
     starts = Trajectory.from_states(wheel.joints, [start])
@@ -157,7 +159,7 @@ def test_a_proxy_delegates_every_public_member() -> None:
         "reset": (start,), "step": (Command(np.ones(1)), 0.01), "state": (), "predict": (starts,),
         "acceleration": (start, np.ones(1)), "masses": (), "contacts": (), "parts": (),
         "load": (), "compile_all": (), "meter": (), "take_losses": (), "take_events": (),
-        "lock": (0, True), "fail": (Fault("axle", "loose"),),
+        "lock": (0, True), "fail": (Fault("axle", "loose"),), "contact_acceleration": (),
     }  # fmt: skip
     members = public(Simulator) | {n for n in vars(Wheel()) if n[0] != "_"}
     for name in members - {*asked}:

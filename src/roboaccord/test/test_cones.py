@@ -13,12 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from roboaccord.contract.certificate import ContactForce
 from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import simulate_model
+from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
-from roboaccord.numerics.rotations import yaw_quaternion
+from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
 from roboaccord.testing.engines import STOP_EFFORT
 from roboaccord.testing.small_robots import model_of, start
 from running import or_skip
@@ -46,8 +48,8 @@ PYRAMIDS: list[tuple[str, Options]] = [
 ]
 
 
-def stopped(engine: str, options: Options, angle: float, speed: float = SPEED) -> RobotState:
-    """Return where a box has come to rest that slides at an angle [deg] to the world's x axis."""
+def box(engine: str, options: Options, angle: float, speed: float = SPEED) -> EngineSimulator:
+    """Return a box on the ground that slides at an angle [deg] to the world's x axis."""
     ground = Fixture(name="ground", size=np.array([9.0, 9.0, 1.0]), position=np.array([0, 0, -0.5]))
     rough = {"base_link": MU, "ground": MU}
     contact = Contact(pairs=(("base_link", "ground"),), friction=rough, fixtures=(ground,))
@@ -59,7 +61,12 @@ def stopped(engine: str, options: Options, angle: float, speed: float = SPEED) -
     turned, going = yaw_quaternion(math.radians(angle)), np.array([speed, 0.0, 0.0, 0.0, 0.0, 0.0])
     at = np.array([0.0, 0.0, HALF])
     simulator.reset(RobotState(0.0, NONE, NONE, NONE, at, turned, going))
-    return simulator.step(Command(NONE), 0.4)
+    return simulator
+
+
+def stopped(engine: str, options: Options, angle: float, speed: float = SPEED) -> RobotState:
+    """Return where it has come to rest."""
+    return box(engine, options, angle, speed).step(Command(NONE), 0.4)
 
 
 def reach(engine: str, options: Options, angle: float) -> float:
@@ -99,6 +106,49 @@ def test_a_pyramid_brakes_the_faster_axis_first(
     """It takes mu g from the faster side until both are alike, then mu g / 2 from each."""
     expected = math.hypot(1.0, math.sin(2.0 * math.radians(angle)))
     assert reach(engine, options, angle) == pytest.approx(expected, abs=ONE_STEP)
+
+
+C, S = math.cos(math.pi / 8.0), math.sin(math.pi / 8.0)  # of 22.5 degrees
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "angle", "friction", "cone"),
+    [
+        ("dart", {"friction_solver": "nsgs"}, 22.5, (C, S), 0.0),
+        ("mujoco", {}, 22.5, (C, S), 0.0),
+        ("mujoco", {}, -90.0, (0.0, -1.0), 0.0),
+        ("dart", {}, 0.0, (1.0, 0.0), 0.0),
+        ("dart", {}, 45.0, (1.0, 1.0), math.sqrt(2.0) - 1.0),
+        ("mujoco", {"cone": "pyramidal"}, 22.5, (1.0, 0.0), 0.0),
+    ],
+)
+def test_contact_points_have_the_friction_of_their_cone(
+    engine: str, options: Options, angle: float, friction: tuple[float, float], cone: float
+) -> None:
+    """Of all points together, over mu f_n: the corners of DART's box are outside Coulomb's cone.
+
+    A pyramid brakes along an axis alone, at an angle to the velocity, and dissipates less. DART's
+    default bounds the friction of each point by a normal force of its own, that without friction.
+    """
+    with or_skip(""):
+        simulator = box(engine, options, angle)
+    simulator.step(Command(NONE), 0.05)
+    while not (pressing := sum(point.force for point in simulator.contacts())):  # MuJoCo's hops
+        simulator.step(Command(NONE), STEP)
+    velocity = quaternion_matrix(simulator.state().orientation) @ simulator.state().twist[:3]
+    force = np.zeros(3)
+    for point in simulator.contacts():
+        assert point.friction is not None and point.pair == ("base_link", "ground")
+        assert float(point.friction @ point.normal) == pytest.approx(0.0, abs=1e-12)
+        force += point.force * point.normal + point.friction
+    bound, speed = MU * pressing, float(np.hypot(*velocity[:2]))
+    assert force[:2] / bound == pytest.approx(friction, abs=1e-4)
+    # On the ground, the second body, whose velocity is seen from the box.
+    total = ContactForce(np.array([0.0, 0.0, -1.0]), force, 0.0, -velocity, MU)
+    _, beyond, lacking = total.residuals(bound)
+    assert beyond == pytest.approx(cone, abs=1e-4)
+    least = speed - float(np.dot(friction, velocity[:2]))
+    assert lacking == pytest.approx(max(least, 0.0), abs=1e-4)
 
 
 @pytest.mark.parametrize("impratio", [1.0, 10.0, 100.0])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from roboaccord.contract import Certificate, Certifier, ContactForce
 from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, because, stand_in
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.causes.resolution import Resolved
@@ -41,7 +42,7 @@ from roboaccord.scenario.scenario import Tolerances
 
 SECTIONS = [
     "verdict", "levels", "signals", "path", "one-step", "convergence", "distance", "energy",
-    "events", "metrics", "repeat",
+    "certificate", "events", "metrics", "repeat",
 ]  # fmt: skip
 
 
@@ -118,8 +119,16 @@ def findings() -> Report:
         events={"reference": (), "dart": (Event(0.5, "impact", "elbow", 0.1),)},
         command="accord crosscheck arm swing", perturbations=[],
         energy={"reference": energy, "dart": energy},
+        certificate={"reference": "does not apply: no forces", "dart": certificate()},
         trajectories={"reference": motion(), "dart": motion(1e-3)},
     )  # fmt: skip
+
+
+def certificate() -> Certificate:
+    """Return one with an overlap of 1 mm at 0.25 s, and without momentum and energy."""
+    certifier, up, still = Certifier(10.0), np.array([0.0, 0.0, 1.0]), np.zeros(3)
+    certifier.add(0.25, [ContactForce(up, 10.0 * up, -1e-3, still, 0.5)])
+    return certifier.result()
 
 
 @pytest.fixture(scope="module")
@@ -234,6 +243,34 @@ def test_the_book_has_each_item_at_the_end_and_its_share_of_what_went_in() -> No
     slopes = {(c["yaxis"], c["name"]): c["y"][-1] / c["x"][-1] for c in figure["data"]}
     assert slopes["y2", "stops"] == pytest.approx(4.5)
     assert slopes["y", "kinetic"] == pytest.approx(1.0)  # its change
+
+
+def test_the_certificate_has_the_worst_and_when_and_one_line_where_there_is_none(page: str) -> None:
+    """A value with its time, a dash for what was not measured, and a reason once for all."""
+    (section,) = re.findall(r'<section id="certificate">(.*?)</section>', page, re.DOTALL)
+    cells = [
+        re.sub("<.*?>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", section, re.DOTALL)
+    ]
+    assert [" ".join(cell.split()) for cell in cells] == [
+        "dart",
+        "0.001 at 0.25 s",
+        "0",
+        "0",
+        "–",
+        "–",
+    ]
+    assert (
+        section.count("does not apply") == 1 and "reference: does not apply: no forces." in section
+    )
+    reason = "does not apply: the scenario has no contact"
+    none = render_report(
+        replace(findings(), certificate=dict.fromkeys(["reference", "dart"], reason))
+    )
+    assert f"reference, dart: {reason}." in none and "Signorini [m]" not in none
+    for data in (findings().to_json(), findings().summary()):
+        certificates: Any = data["certificate"]
+        assert certificates["reference"] == "does not apply: no forces"
+        assert certificates["dart"]["signorini"] == {"value": 1e-3, "time": 0.25, "unit": "m"}
 
 
 def test_kinematic_motion_has_no_book() -> None:

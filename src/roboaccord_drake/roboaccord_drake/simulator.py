@@ -108,10 +108,6 @@ class DrakeSimulator(EngineSimulator):
         desired[motor.input_start()] = target
         port.FixValue(self._context, desired)
 
-    def contacts(self) -> tuple[()]:
-        """Return nothing: there is no contact."""
-        return ()
-
     def _place(self, state: RobotState) -> None:
         """Put the plant in a state."""
         self._height = float(state.position[2])

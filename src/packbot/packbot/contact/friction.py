@@ -62,6 +62,18 @@ class ContactFriction:
         scale = self._coefficients(contacts.features) / regularised_speed
         return np.asarray(contacts.jacobian - np.einsum("m,md,mdn->mn", scale, slip, tangential))
 
+    def forces(self, contacts: Contacts, q: Array, v: Array, normal_forces: Array) -> Array:
+        """Return the friction on hull b of each contact, in the world (m, 3) [N].
+
+        The arguments are those of `force_directions`, with the normal forces lambda (m,) [N].
+        """
+        slip = (self._tangential(contacts, q) @ v)[:, :, None]
+        first, second = tangents(contacts.witnesses[:, 6:])
+        slip_velocity = slip[:, 0] * first + slip[:, 1] * second
+        regularised_speed = np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
+        scale = self._coefficients(contacts.features) * normal_forces
+        return np.asarray(-scale[:, None] * slip_velocity / regularised_speed)
+
     def damping(self, contacts: Contacts, q: Array, v: Array, forces: Array) -> Array:
         """Return minus the derivative of the friction efforts by the joint rates (n, n) [N m s].
 
@@ -140,6 +152,17 @@ class ContactFriction:
         jacobian = np.empty((len(features), 2, len(q)))
         fill_tangential_jacobian(self._model, features, q, witnesses, jacobian)
         return jacobian
+
+
+def tangents(normals: Array) -> tuple[Array, Array]:
+    """Return the two directions of `fill_tangential_jacobian` at unit normals (m, 3).
+
+    At a joint limit, whose normal is 0, they are no directions, and nothing slips.
+    """
+    axes = np.eye(3)[np.abs(normals).argmin(axis=1)]
+    first = axes - (axes * normals).sum(axis=1, keepdims=True) * normals
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return first, np.cross(normals, first)
 
 
 @kernel

@@ -188,19 +188,28 @@ class GapFunctions:
         hulls = sorted(feature[[kernels.HULL_A, kernels.HULL_B]])
         return " ".join(map(clearance.full_name, hulls))
 
-    def points(self, closed: ClosedGaps, q: Array, forces: Array) -> list[ContactPoint]:
-        """Return the contact points of closed gaps between hulls, with normal forces (m,) [N]."""
+    def points(
+        self, closed: ClosedGaps, q: Array, forces: Array, friction: Array
+    ) -> list[ContactPoint]:
+        """Return the contact points of closed gaps between hulls.
+
+        Args:
+            closed: the gaps.
+            q: joint angles (n,) [rad].
+            forces: along the normals (m,) [N].
+            friction: on hulls b, in the world (m, 3) [N].
+        """
         gaps, _, witnesses = self.measure(closed.features, q)
         links = self.proximity.clearance.links
         points = list[ContactPoint]()
-        rows = zip(closed.features, gaps, witnesses, forces, strict=True)
-        for feature, gap, witness, force in rows:
+        rows = zip(closed.features, gaps, witnesses, forces, friction, strict=True)
+        for feature, gap, witness, force, tangential in rows:
             if feature[kernels.KIND] < kernels.LOWER:
                 middle = 0.5 * (witness[:3] + witness[3:6])
-                normal = witness[6:].copy()
-                depth = -float(gap + self.margins[feature[kernels.PAIR]])
+                normal, margin = witness[6:].copy(), float(self.margins[feature[kernels.PAIR]])
                 pair_links = links[feature[kernels.HULL_A]], links[feature[kernels.HULL_B]]
-                points.append(ContactPoint(pair_links, middle, normal, float(force), depth))
+                known = float(force), -float(gap + margin), tangential, margin
+                points.append(ContactPoint(pair_links, middle, normal, *known))
         return points
 
 

@@ -130,6 +130,12 @@ class ConstrainedDynamics:
             response = response - by_force @ np.linalg.solve(delassus, by_force.T)
         return np.asarray(response @ damping)
 
+    def sliding_forces(self, x: Array) -> Array:
+        """Return the friction on hull b of each closed gap at the last slope (m, 3) [N]."""
+        q, v = x.reshape(2, -1)
+        contacts = self.gap_functions.contacts(self.closed.features, q)
+        return self.contact_friction.forces(contacts, q, v, self.forces)
+
     def sliding_power(self, x: Array) -> float:
         """Return the power dissipated by contact friction in the state of the last slope [W]."""
         if not len(self.closed.features):

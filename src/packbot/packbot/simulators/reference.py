@@ -29,7 +29,7 @@ from roboaccord.contract import (
     RobotState,
 )
 from roboaccord.scenario import Setup
-from roboaccord.simulators import LOCK_INERTIA, Reference, frozen, losses
+from roboaccord.simulators import LOCK_INERTIA, JointFriction, Reference, frozen, losses
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.forces import open_gaps
@@ -65,6 +65,7 @@ class ArmSimulator(Reference):
 
     version = f"roboaccord-packbot {roboaccord.__version__}"
     order = 5
+    joint_friction: JointFriction
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
@@ -212,7 +213,14 @@ class PackbotReference(ArmSimulator):
         """Return the contacts in force at the present state."""
         motion, x = self._stepper.motion, self._stepper.x
         motion.slope(x)
-        return motion.gap_functions.points(motion.closed, x[: len(self.joints)], motion.forces)
+        friction = motion.sliding_forces(x)
+        q = x[: len(self.joints)]
+        return motion.gap_functions.points(motion.closed, q, motion.forces, friction)
+
+    def contact_acceleration(self) -> Acceleration:
+        """Return the accelerations under the forces of the contacts."""
+        slope = self._stepper.motion.slope(self._stepper.x)
+        return Acceleration(np.zeros(6), slope[len(self.joints) :])
 
 
 def move_apart(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:

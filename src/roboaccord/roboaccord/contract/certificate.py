@@ -16,24 +16,22 @@ each, and when it was. The contact laws are those of contacts that the simulator
 it misses leaves no residual here, except what its overlap does later.
 
 Residuals are shown and not judged, because simulators soften these laws on purpose. Formulas and
-keys stay: `--json`, summary.json and the contact bench have them.
+keys stay: `--json`, summary.json and other packages have them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Annotated, NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.contract.checks import check_positive
-from roboaccord.contract.results import Json, Quantity, to_json, unit_of
+from roboaccord.contract.results import Json, by_fields
 from roboaccord.contract.state import Array
 
-# [m] Gap that counts as much as a normal force of the robot's weight, in the residual of Signorini.
-GAP_OF_WEIGHT = 1.0
+# Units of the residuals; those of a contact come first.
+UNITS = {"signorini": "m", "cone": "1", "dissipation": "m/s", "momentum": "1", "energy": "J"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,54 +52,40 @@ class ContactForce:
     velocity: Array
     mu: float
 
-    @property
-    def pressing(self) -> float:
-        """Normal force f_n [N]; negative for a pull."""
-        return float(self.normal @ self.force)
+    def residuals(self, weight: float) -> tuple[float, float, float]:
+        """Return the residuals of the three laws, relative to a weight [N].
 
-    @property
-    def friction(self) -> Array:
-        """Tangential force f_t on the second body (3,) [N]."""
-        return self.force - self.pressing * self.normal
-
-    @property
-    def slip(self) -> Array:
-        """Tangential velocity v_t of the second body relative to the first (3,) [m/s]."""
-        return self.velocity - float(self.normal @ self.velocity) * self.normal
-
-    def signorini(self, weight: float) -> float:
-        """Return |min(g, f_n / weight x 1 m)| [m], the natural residual of the complementarity.
-
-        It is the overlap, the smaller of gap and force of a contact that presses from afar, or the
-        pull of one that does not part.
+        Returns:
+            signorini: |min(g, f_n / weight x 1 m)| [m], the natural residual of a complementarity:
+                overlap, pull, or the smaller of gap and force of a force from afar.
+            cone: max(0, |f_t| - mu f_n) / weight.
+            dissipation: max(0, mu f_n |v_t| + f_t . v_t) / weight [m/s], the power that friction
+                takes less than it could: 0 if the contact sticks, or if friction is mu f_n against
+                the slip or beyond the cone.
         """
-        return float(abs(np.minimum(self.gap, self.pressing / weight * GAP_OF_WEIGHT)))
-
-    def cone(self, weight: float) -> float:
-        """Return by how much friction exceeds Coulomb's bound, max(0, |f_t| - mu f_n) / weight."""
-        excess = float(np.linalg.norm(self.friction)) - self.mu * self.pressing
-        return max(excess, 0.0) / weight  # in this order, NaN stays
-
-    def dissipation(self, weight: float) -> float:
-        """Return the power that friction takes less than it could, over the weight [m/s].
-
-        That is (mu f_n |v_t| + f_t . v_t) / weight: 0 if the contact sticks, or if its friction is
-        mu f_n against the slip. Friction beyond the cone is that residual's, and 0 here.
-        """
-        most = self.mu * self.pressing * float(np.linalg.norm(self.slip))
-        return max(most + float(self.friction @ self.slip), 0.0) / weight
+        force, slip = (
+            v - float(v @ self.normal) * self.normal for v in (self.force, self.velocity)
+        )
+        pressing = float(self.normal @ self.force)
+        beyond = float(np.linalg.norm(force)) - self.mu * pressing
+        lacking = self.mu * pressing * float(np.linalg.norm(slip)) + float(force @ slip)
+        signorini = float(abs(np.minimum(self.gap, pressing / weight)))
+        return signorini, max(beyond, 0.0) / weight, max(lacking, 0.0) / weight  # NaN stays
 
 
-class Worst(NamedTuple):
+@dataclass(frozen=True)
+class Worst:
     """Worst residual of a quantity.
 
-    Attributes:
-        value: in the quantity's unit; NaN if it was never measured, infinite if it was NaN.
+    Args:
+        value: in `unit`; NaN if it was never measured, infinite if it was NaN.
         time: when it was first that large [s].
+        unit: of the value.
     """
 
-    value: float = math.nan
-    time: float = math.nan
+    value: float
+    time: float
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -109,42 +93,31 @@ class Certificate:
     """Worst residuals of a run.
 
     Args:
-        signorini, cone, dissipation: of any contact, as `ContactForce` defines them.
+        signorini, cone, dissipation: of any contact, as `ContactForce.residuals` defines them.
         momentum: change of the robot's momentum in a step less the impulses of contacts, gravity
             and other known efforts, over weight x step.
         energy: largest rise of the energy, beyond the work of efforts and wrench, since any instant
             before: contact may only take energy.
     """
 
-    signorini: Annotated[Worst, Quantity("m", "overlap, pull or force from afar", form=".2g")]
-    cone: Annotated[Worst, Quantity("1", "friction beyond Coulomb's cone", form=".2g")]
-    dissipation: Annotated[Worst, Quantity("m/s", "dissipation that friction lacks", form=".2g")]
-    momentum: Annotated[Worst, Quantity("1", "force that nothing explains", form=".2g")]
-    energy: Annotated[Worst, Quantity("J", "energy that appeared", form=".2g")]
-
-    def to_json(self) -> dict[str, Json]:
-        """Return value, time and unit of each quantity; null for what was not measured."""
-        return {
-            name: to_json({**getattr(self, name)._asdict(), "unit": unit_of(Certificate, name)})
-            for name in RESIDUALS
-        }
-
-
-RESIDUALS = tuple(field.name for field in fields(Certificate))
+    signorini: Worst
+    cone: Worst
+    dissipation: Worst
+    momentum: Worst
+    energy: Worst
 
 
 class Certifier:
     """Keep the worst residuals of a motion, of which each step is added.
 
     Args:
-        weight: of the robot, m g [N]; the scale of forces.
+        weight: of the robot, m g [N], above 0; the scale of forces.
     """
 
     def __init__(self, weight: float) -> None:
-        check_positive({"weight": weight})
-        self._weight = weight
-        self._worst = dict.fromkeys(RESIDUALS, Worst())
-        self._rise = 0.0  # of the energy since its lowest value, less work [J]
+        # Rise of the energy since its lowest value, less work [J].
+        self._weight, self._rise = weight, 0.0
+        self._worst = {name: Worst(math.nan, math.nan, unit) for name, unit in UNITS.items()}
 
     def add(
         self,
@@ -163,12 +136,11 @@ class Certifier:
             energy_residual: change of the energy less the work of efforts and wrench in the step
                 [J], below 0 where contact took some; None where it is not known.
         """
-        contacts, weight = tuple(contacts), self._weight
-        for name in ("signorini", "cone", "dissipation"):
-            for value in (0.0, *(getattr(contact, name)(weight) for contact in contacts)):
+        for residuals in ((0.0, 0.0, 0.0), *(c.residuals(self._weight) for c in contacts)):
+            for name, value in zip(UNITS, residuals, strict=False):
                 self._keep(name, time, value)
         if momentum_residual is not None:
-            self._keep("momentum", time, momentum_residual / weight)
+            self._keep("momentum", time, momentum_residual / self._weight)
         if energy_residual is not None:
             self._rise = max(self._rise + energy_residual, 0.0)
             self._keep("energy", time, self._rise)
@@ -177,7 +149,7 @@ class Certifier:
         """Keep a residual if it is the largest so far; NaN counts as infinite."""
         value = math.inf if math.isnan(value) else value
         if not value <= self._worst[name].value:
-            self._worst[name] = Worst(value, time)
+            self._worst[name] = Worst(value, time, UNITS[name])
 
     def result(self) -> Certificate:
         """Return the worst residuals so far."""
@@ -185,4 +157,4 @@ class Certifier:
 
     def as_dict(self) -> dict[str, Json]:
         """Return them as `{"signorini": {"value": ..., "time": ..., "unit": "m"}, ...}`."""
-        return self.result().to_json()
+        return by_fields(self.result())

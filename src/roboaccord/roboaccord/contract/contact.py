@@ -112,6 +112,9 @@ class ContactPoint:
         normal: unit vector in the world, from the first of the pair into the second (3,).
         force: normal force of the first on the second [N]; 0 if it is unknown.
         depth: overlap of the two at the point [m]; negative for a gap.
+        friction: tangential force of the first on the second, in the world (3,) [N]; None if it is
+            unknown.
+        margin: distance at which they begin to touch [m].
     """
 
     pair: tuple[str, str]
@@ -119,3 +122,5 @@ class ContactPoint:
     normal: Array
     force: float
     depth: float
+    friction: Array | None = None
+    margin: float = 0.0

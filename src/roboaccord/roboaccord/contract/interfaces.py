@@ -105,6 +105,15 @@ class LinkMotion:
     linear: Array
     angular: Array
 
+    def velocity_at(self, link: int, x: Array) -> Array:
+        """Return the velocity of a point that is fixed to a link (3,) [m/s].
+
+        Args:
+            link: index of the link.
+            x: the point, in the world (3,) [m].
+        """
+        return np.asarray(self.linear[link] + np.cross(self.angular[link], x - self.position[link]))
+
     def at(self, links: NDArray[np.int64] | slice) -> LinkMotion:
         """Return the motion of the links at the given indices."""
         return LinkMotion(

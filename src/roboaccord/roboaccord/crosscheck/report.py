@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from roboaccord.contract import outcome
+from roboaccord.contract.certificate import Certificate
 from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, Reason, Verdict, because
 from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
@@ -59,6 +60,7 @@ class Report(Drawn):
         command: shell command that repeats the check.
         perturbations: deliberate errors of the engines.
         energy: energy books of these runs, by engine.
+        certificate: certificates of contact of these runs, or why there is none, by engine.
         trajectories: these runs, by engine.
     """
 
@@ -85,6 +87,7 @@ class Report(Drawn):
     command: str = ""
     perturbations: Sequence[str] = ()
     energy: Mapping[str, EnergyBook | NoBook] = field(default_factory=dict)
+    certificate: Mapping[str, Certificate | str] = field(default_factory=dict)
     trajectories: Mapping[str, Trajectory] = field(
         default_factory=dict, repr=False, metadata=LEFT_OUT
     )
@@ -175,6 +178,7 @@ class Report(Drawn):
             "noise": self.noise,
             **({"statistics": self.checks["statistics"]} if self.chaotic else {}),
             "versions": self.versions,
+            "certificate": self.certificate,
             "rows": self.rows,
         }
         return {key: to_json(value) for key, value in data.items()}

@@ -26,6 +26,7 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse
 from roboaccord.crosscheck.causes.findings import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
+from roboaccord.crosscheck.certificate import certificate_of
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.engines import Engines, check_names, make_engines, on_ground_of
 from roboaccord.crosscheck.level import AnyLevel
@@ -117,6 +118,8 @@ def run_crosscheck(
     conclusions = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
     by_case = zip(cases[1:], conclusions, strict=True)
     resolution = {case.name: errors for case, (_, errors) in by_case if errors}
+    # Certificates of copies: a case may have got a simulator, which no other process can be sent.
+    certificates = run_pieces(certificate_of, [(replace(case),) for case in cases])
     # Bags, report and summary.json.
     write_bags(setup, simulators, runs, out)
     report = report_of(
@@ -128,6 +131,7 @@ def run_crosscheck(
         resolution=resolution,
         command=command,
         energy={case.name: case.book for case in cases},
+        certificate={case.name: of for case, of in zip(cases, certificates, strict=True)},
         **conditions(setup, simulators, runs, notes),
     )
     write_text(out / "summary.json", json.dumps(report.summary(), indent=1))

@@ -10,11 +10,11 @@ commanded wrench on the base are constant. `EngineSimulator` contains what all e
   in Python or by the kernel of compiled.py;
 - events of contacts (touch_events.py) and of joint stops, and losses of energy.
 
-An engine derives from it and implements `_substeps`, `contacts`, `_constraint_losses` and the
-abstract methods of `Simulator`. `EngineConformance` of roboaccord.testing tests what all engines
-must do. The order of the mass matrix, and that a force law acts in every stage, must stay: twins
-(our equations under an engine's integration method), levels of the cross-check and kernels depend
-on them.
+An engine derives from it and implements `_substeps`, `_constraint_losses`, the abstract methods of
+`Simulator`, and `contacts` if it has any. `EngineConformance` of roboaccord.testing tests what all
+engines must do. The order of the mass matrix, and that a force law acts in every stage, must stay:
+twins (our equations under an engine's integration method), levels of the cross-check and kernels
+depend on them.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ class EngineSimulator(Simulator):
     def _substeps(self, effort: Array, count: int) -> None:
         """Take physics steps under efforts (n,) and `_wrench`, with the force law in each."""
 
-    @abstractmethod
     def contacts(self) -> Sequence[ContactPoint]:
-        """Return the contacts of the last physics step; none after a reset."""
+        """Return the contacts of the last physics step; none after a reset, or without contact."""
+        return ()
 
     def properties(self) -> Properties:
         """Return the properties of links and joints in the engine."""

@@ -38,10 +38,6 @@ class ContactlessSimulator(EngineSimulator):
     mechanism: ForcedMechanism
     _pushed: tuple[Array, Array]  # efforts (n,) and wrench (6,) of the last physics step
 
-    def contacts(self) -> tuple[()]:
-        """Return nothing: there is no contact."""
-        return ()
-
     def _loads(self, state: RobotState, effort: Array) -> tuple[Array, Array]:
         """Return efforts (n,) and the wrench (6,) on the base, with force law and friction."""
         wrench = np.zeros(6) if self._wrench is None else self._wrench

@@ -25,6 +25,7 @@ APART = 0.01
 # [s] Stands for the time of the last contact of a pair that has not touched yet: more than APART
 # before the start of a run.
 NEVER = -1.0
+Names = tuple[str, str]
 
 
 class Pairs:
@@ -56,19 +57,22 @@ class Pairs:
                     raise AccordError(f"contact of {pair[0]} and {pair[1]}: {name} has no shape")
 
     def point(
-        self, names: tuple[str, str], position: Array, normal: Array, force: float, depth: float
+        self, names: Names, at: Array, normal: Array, force: float, depth: float, friction: Array
     ) -> ContactPoint:
-        """Return a contact point whose pair and normal are in the order of the contract.
+        """Return a contact point whose pair, normal and friction are in the contract's order.
 
         Args:
             names: the two bodies, in the engine's order.
-            position: in the world (3,) [m].
+            at: position in the world (3,) [m].
             normal: unit vector from the first of `names` into the second (3,).
             force: along the normal [N].
             depth: overlap of the bodies [m].
+            friction: tangential force of the first of `names` on the second (3,) [N].
         """
         pair = self._pairs[frozenset(names)]
-        return ContactPoint(pair, position, normal if pair == names else -normal, force, depth)
+        if pair != names:
+            normal, friction = -normal, -friction
+        return ContactPoint(pair, at, normal, force, depth, friction)
 
 
 class TouchWatch:
@@ -80,9 +84,9 @@ class TouchWatch:
 
     def __init__(self, physics_step: float) -> None:
         self._physics_step = physics_step
-        self._last_contact_times: dict[tuple[str, str], float] = {}  # by pair [s]
+        self._last_contact_times: dict[Names, float] = {}  # by pair [s]
         # By pair that began to touch since the last event: time [s], and impulse since then [N s].
-        self._new_touches: dict[tuple[str, str], tuple[float, float]] = {}
+        self._new_touches: dict[Names, tuple[float, float]] = {}
 
     def reset(self) -> None:
         """Forget all contacts."""
@@ -91,7 +95,7 @@ class TouchWatch:
 
     def add_step(self, time: float, points: Sequence[ContactPoint]) -> None:
         """Record the contacts of the physics step that began at `time` [s]."""
-        impulses = dict[tuple[str, str], float]()
+        impulses = dict[Names, float]()
         for point in points:
             impulses[point.pair] = impulses.get(point.pair, 0.0) + self._physics_step * point.force
         for pair, impulse in impulses.items():

@@ -21,7 +21,7 @@ from functools import partial
 
 import numpy as np
 
-from roboaccord.contract.contact import ContactPoint, Index, Mask
+from roboaccord.contract.contact import Index, Mask
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.sliding_friction import EllipseFriction
@@ -137,10 +137,6 @@ class Twin(EngineSimulator):
         if self.scheme.damping and self._friction:  # (M + h D) a = f
             inertia = inertia + self.physics_step * self._friction.viscous[joint]
         self._bodies.lock(joint, LOCK_INERTIA if locked else inertia)
-
-    def contacts(self) -> Sequence[ContactPoint]:
-        """Return no contacts, because a twin has none."""
-        return ()
 
     def _start(self, state: RobotState) -> None:
         """Start a run in a state."""

@@ -31,6 +31,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.simulators.failing import FailingJoints
 from roboaccord.simulators.faults import JointFaults, frozen, weakened, without_loose
+from roboaccord.simulators.friction import JointFriction
 from roboaccord.simulators.losses import LossAccount
 
 PERIOD = "control period over physics step"  # in messages
@@ -78,6 +79,7 @@ class Simulator(FailingJoints, ABC):
         channels: channels of energy losses that it can measure.
         armature: reflected inertia of the drives' rotors (n,) [kg m^2].
         spring: stiffness [N m/rad] and slack positions of springs in the joints (n,), or None.
+        joint_friction: friction of the joints in a reference that has any.
         unplaced: why `reset` accepts only the start of a scenario; "" if it accepts any state.
         stopped: of a twin, whether a joint reached its stop, or was about to, since the last reset.
         rounding: relative distance from 1 to the next number in its arithmetic.
@@ -89,6 +91,7 @@ class Simulator(FailingJoints, ABC):
     order: int
     unplaced: str = ""
     stopped: bool = False
+    joint_friction: JointFriction | None = None
     rounding: float = 2.0**-52
     tighter: Mapping[str, float] = MappingProxyType({})
 
@@ -277,6 +280,13 @@ class Simulator(FailingJoints, ABC):
 
     def contacts(self) -> Sequence[ContactPoint] | None:
         """Return the contacts in the present state; None if they are not known."""
+        return None
+
+    def contact_acceleration(self) -> Acceleration | None:
+        """Return the accelerations under the forces of `contacts()` in the present state.
+
+        None for a simulator whose forces act over a step: they are its change of velocities.
+        """
         return None
 
     def meter(self) -> None:

@@ -13,7 +13,6 @@ order, as ORDER of crosscheck/levels/energy.py says: change both or none (test_e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -144,23 +143,3 @@ class StepMeter:
         by_law = self._law.of(state) if self._law else 0.0
         in_joints = -float(self._friction.efforts(state.qd) @ state.qd) if self._friction else 0.0
         return by_law, in_joints
-
-
-def mean_velocities(
-    tree: Tree, kinematics: TreeKinematics, before: RobotState, after: RobotState, points: Array
-) -> Array:
-    """Return the mean velocities, before and after a step, of points that are fixed to each link.
-
-    Args:
-        tree: links and joints.
-        kinematics: the kinematics of the tree.
-        before, after: states around the step.
-        points: in the world, at the start of the step (p, 3) [m].
-
-    Returns:
-        (links, p, 3) [m/s].
-    """
-    qd, twist = 0.5 * (before.qd + after.qd), 0.5 * (before.twist + after.twist)
-    motion = motion_of(tree, kinematics, replace(before, qd=qd, twist=twist))
-    levers = points[None] - motion.position[:, None]
-    return np.asarray(motion.linear[:, None] + np.cross(motion.angular[:, None], levers))

@@ -31,6 +31,7 @@ class Proxy(Simulator):
         self.channels, self.unplaced = simulator.channels, simulator.unplaced
         super().__init__(simulator.joints, simulator.effort_limits, simulator.physics_step)
         self.armature, self.spring = simulator.armature, simulator.spring
+        self.joint_friction = simulator.joint_friction
         self._inner = simulator
 
     def fail(self, fault: Fault) -> None:
@@ -60,6 +61,10 @@ class Proxy(Simulator):
     def contacts(self) -> Sequence[ContactPoint] | None:
         """Return the contacts in the present state."""
         return self._inner.contacts()
+
+    def contact_acceleration(self) -> Acceleration | None:
+        """Return the accelerations under the forces of the contacts."""
+        return self._inner.contact_acceleration()
 
     def meter(self) -> None:
         """Start to measure losses."""

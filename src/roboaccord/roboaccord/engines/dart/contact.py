@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import dartpy
 import numpy as np
@@ -51,22 +51,6 @@ def contact_scale(urdf: str, contact: Contact | None) -> float:
         if link.get("name") in touching and link.find("collision/geometry/mesh") is not None:
             return HULL_SCALE
     return 1.0
-
-
-class Push(NamedTuple):
-    """Contact force on the first of two bodies.
-
-    Attributes:
-        bodies: names.
-        point: in the world (3,) [m].
-        normal: unit vector into the first body (3,).
-        force: acts on the first body, friction included (3,) [N].
-    """
-
-    bodies: tuple[str, str]
-    point: Array
-    normal: Array
-    force: Array
 
 
 class DartContact:
@@ -142,29 +126,18 @@ class DartContact:
             self._solver.setCollisionDetector(self._make_detector())
 
     def points(self) -> list[ContactPoint]:
-        """Return the contacts of the last step, in the world."""
-        points = []
+        """Return the contacts of the last step, in the world's axes and in SI units."""
+        points, back, scale = [], self._turn.T, self._scale
         for touch in self._world.getLastCollisionResult().getContacts():
-            push = self._push(touch)
-            force = self._scale * float(touch.force @ touch.normal)
-            depth = float(touch.penetrationDepth) / self._scale
-            points.append(self._pairs.point(push.bodies, push.point, -push.normal, force, depth))
+            # DART's normal points into its first body, and its force is what acts on that.
+            first, second = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
+            pair = str(first.getName()), str(second.getName())
+            position, normal = back @ touch.point / scale, back @ touch.normal
+            pressing = scale * float(touch.force @ touch.normal)
+            friction = pressing * normal - back @ touch.force * scale
+            depth = float(touch.penetrationDepth) / scale
+            points.append(self._pairs.point(pair, position, -normal, pressing, depth, friction))
         return points
-
-    def pushes(self) -> list[Push]:
-        """Return the contact forces of the last step, friction included, in the world [m, N]."""
-        return [self._push(touch) for touch in self._world.getLastCollisionResult().getContacts()]
-
-    def _push(self, touch: dartpy.collision.Contact) -> Push:
-        """Return the force of a contact in the world's axes and in SI units."""
-        # DART's normal points into its first body, and its force is what acts on that.
-        first, second = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
-        return Push(
-            (str(first.getName()), str(second.getName())),
-            self._turn.T @ touch.point / self._scale,
-            self._turn.T @ touch.normal,
-            self._turn.T @ touch.force * self._scale,
-        )
 
     def update_locks(self) -> None:
         """Leave out the contacts on which no joint can act; to be called when a lock changes."""

@@ -12,12 +12,14 @@ equations of motion under the same method) relies on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import dartpy
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.kinematics import motion_of
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.contact import DartContact, contact_scale
 from roboaccord.engines.dart.model import DartMechanism
@@ -26,7 +28,7 @@ from roboaccord.engines.dart.skeleton import choose_solver, free_joints, load_sk
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
-from roboaccord.simulators.losses import Losses, mean_velocities
+from roboaccord.simulators.losses import Losses
 
 STOP_CONSTRAINT = dartpy.constraint.JointConstraint
 # [rad/s] Speed at which a joint returns from beyond its stop. Stops are inelastic, but DART's
@@ -200,21 +202,18 @@ class DartSimulator(EngineSimulator):
         rates = 0.5 * (before.qd + after.qd) * self._speeds[self._dofs]
         # Stops: an impulse P takes the energy -P . (v0 + v1) / 2.
         stops = -float(impulses @ rates)
-        pushes = self._contact.pushes() if self._contact else []
-        if not pushes:
+        if not (points := self.contacts()):
             return Losses(stops)
         # Contacts: work of their forces at the mean velocity of the point, on each of both bodies.
-        points = np.array([push.point for push in pushes])
-        velocities = mean_velocities(self.tree, self._kinematics, before, after, points)
-        names = self._kinematics.names
+        qd, twist = 0.5 * (before.qd + after.qd), 0.5 * (before.twist + after.twist)
+        motion = motion_of(self.tree, self._kinematics, replace(before, qd=qd, twist=twist))
+        names, step = self._kinematics.names, self.physics_step
         impacts = friction = 0.0
-        for i, push in enumerate(pushes):
-            for name, sign in zip(push.bodies, (1.0, -1.0), strict=True):
+        for point in points:
+            assert point.friction is not None
+            for name, sign in zip(point.pair, (-step, step), strict=True):
                 if name in names:
-                    velocity = velocities[names.index(name), i]
-                    # Power of the whole force, and of its normal part [W].
-                    power = float(push.force @ velocity)
-                    normal_power = float(push.normal @ velocity) * float(push.force @ push.normal)
-                    impacts -= sign * self.physics_step * normal_power
-                    friction -= sign * self.physics_step * (power - normal_power)
+                    velocity = motion.velocity_at(names.index(name), point.position)
+                    impacts -= sign * point.force * float(point.normal @ velocity)
+                    friction -= sign * float(point.friction @ velocity)
         return Losses(stops, impacts, friction)

@@ -19,7 +19,7 @@ import numpy as np
 
 from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.engines.touch_events import Pairs
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
@@ -99,9 +99,9 @@ class MujocoContact:
             touch = data.contact[i]
             bodies = self._bodies[touch.geom[0]], self._bodies[touch.geom[1]]
             mujoco.mj_contactForce(self._model, data, i, wrench)
-            normal, point = np.array(touch.frame[:3]), np.array(touch.pos)
-            depth = -float(touch.dist)
-            points.append(self._pairs.point(bodies, point, normal, float(wrench[0]), depth))
+            normal, at, depth = np.array(touch.frame[:3]), np.array(touch.pos), -float(touch.dist)
+            friction = wrench[1:3] @ touch.frame[3:].reshape(2, 3) if touch.dim > 1 else ORIGIN
+            points.append(self._pairs.point(bodies, at, normal, float(wrench[0]), depth, friction))
         return points
 
 
