@@ -28,6 +28,7 @@ def test_the_cube_can_rest_by_statics(case: dict[str, float]) -> None:
     assert (PINCH.exact(**case), PINCH.series(1.0, **case)) == (0.0, (0.0,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", PINCH.cases, ids=str)
 def test_dart_neither_lifts_nor_drops(case: dict[str, float]) -> None:
     """By default its rise vanishes with the step."""
