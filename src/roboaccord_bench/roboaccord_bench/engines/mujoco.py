@@ -27,8 +27,8 @@ class MujocoWorld(World):
 
     def __init__(self, scene: Scene, step: float, *, stiffness: float = 0.0, **option: str) -> None:
         attributes = " ".join(f'{key}="{value}"' for key, value in option.items())
-        springs = {body.name: _spring(stiffness, body) for body in scene.bodies if stiffness}
-        text = mjcf(scene, f'timestep="{step!r}" {attributes}', springs)
+        geoms = {body.name: spring(stiffness, body) for body in scene.bodies if stiffness}
+        text = mjcf(scene, f'timestep="{step!r}" {attributes}', geoms)
         self.model = mujoco.MjModel.from_xml_string(text)
         self.data = mujoco.MjData(self.model)
         self._update()
@@ -61,7 +61,7 @@ class MujocoWorld(World):
         return touches
 
 
-def _spring(stiffness: float, body: Body) -> str:
+def spring(stiffness: float, body: Body) -> str:
     """Return `solref` of a surface, negative stiffness and damping [1/s^2, 1/s].
 
     A mass that hits a spring of damping ratio cos(angle), which does not pull, leaves with

@@ -7,15 +7,14 @@ from math import cos, radians, sin, sqrt
 from roboaccord_bench.problem import HEADINGS, Problem, Trial, along
 from roboaccord_bench.scene import GROUND, ZERO, Body, Scene
 
-RADIUS, MU, RESTITUTION = 0.05, 0.2, 0.5
+RADIUS, MU, START = 0.05, 0.3, 0.01  # m, 1, time until it touches [s]
 SPEED, FALL = 2.8, 3.0  # along the ground and into it [m/s]
 SPINS = 0.0, -56.0  # it rolls off; with this backspin it slides throughout [rad/s]
-START = 0.01  # until it touches [s]
 
 
-def lost(slip: float, mu: float = MU) -> float:
+def lost(slip: float, e: float, mu: float = MU) -> float:
     """Return the impulse over the mass that a slip [m/s] makes [m/s]."""
-    return min(mu * (1.0 + RESTITUTION) * FALL, 2.0 / 7.0 * slip)
+    return min(mu * (1.0 + e) * FALL, 2.0 / 7.0 * slip)
 
 
 class Impact(Problem):
@@ -24,14 +23,17 @@ class Impact(Problem):
     figure = "speed along the ground that an oblique impact takes from a sphere without gravity"
     unit = "m/s"
     source = "mu (1 + e) v, at most 2/7 of the slip: Coulomb's law integrated over the impact"
-    cases = [{**heading, "spin": spin} for heading in HEADINGS for spin in SPINS]
+    cases = (
+        *({**heading, "spin": spin, "e": 0.0} for heading in HEADINGS for spin in SPINS),
+        *({**HEADINGS[-1], "spin": spin, "e": 0.5} for spin in SPINS),
+    )
     columns = ("speed along the ground [m/s]",)
     duration = 0.1
     advice = "Turn the world by 45 degrees: what changes is the engine's law, not nature's."
 
     def exact(self, **case: float) -> float:
         """Return the impulse of friction over the mass, which ends with the slip [m/s]."""
-        return lost(SPEED - case["spin"] * RADIUS)
+        return lost(SPEED - case["spin"] * RADIUS, case["e"])
 
     def scene(self, **case: float) -> Scene:
         """Return a sphere above the ground, whose spin and velocity lie in one plane."""
@@ -44,7 +46,7 @@ class Impact(Problem):
             velocity=(SPEED * x, SPEED * y, -FALL),
             spin=(-case["spin"] * y, case["spin"] * x, 0.0),
         )
-        return Scene((GROUND, ball), MU, RESTITUTION, ZERO)
+        return Scene((GROUND, ball), MU, case["e"], ZERO)
 
     def series(self, time: float, **case: float) -> tuple[float]:
         """Return the speed along the ground at a time [m/s]."""
@@ -60,14 +62,13 @@ class Impact(Problem):
         return speeds
 
     def laws(self, **case: float) -> dict[str, float]:
-        """Return the ratios under a pyramid at 45 degrees, and under friction by axes."""
-        angle, exact = radians(case["heading"]), self.exact(**case)
-        slip = SPEED - case["spin"] * RADIUS
-        box = sum(part * lost(slip * part) for part in (cos(angle), sin(angle)))
-        laws = {"box": box / exact}
+        """Return the ratios under friction by axes, and under a pyramid at 45 degrees."""
+        angle, slip = radians(case["heading"]), SPEED - case["spin"] * RADIUS
+        losses = {"box": sum(p * lost(slip * p, case["e"]) for p in (cos(angle), sin(angle)))}
         if case["heading"] == 45.0:
-            laws["pyramid"] = lost(slip, MU / sqrt(2.0)) / exact
-        return {name: ratio for name, ratio in laws.items() if abs(ratio - 1.0) > 1e-9}
+            losses["pyramid"] = lost(slip, case["e"], MU / sqrt(2.0))
+        exact = self.exact(**case)
+        return {law: loss / exact for law, loss in losses.items() if abs(loss - exact) > 1e-9}
 
 
 PROBLEM = Impact()

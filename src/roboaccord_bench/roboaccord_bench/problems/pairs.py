@@ -38,10 +38,9 @@ class Pairs(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return the scene of the box that stops or of the bounce, with a surface for each body."""
+        scene, key = bounce.PROBLEM.scene(e=0.0, height=HEIGHT), "restitution"
         if "mu" in case:
             scene, key = stopping.PROBLEM.scene(heading=0.0), "mu"
-        else:
-            scene, key = bounce.PROBLEM.scene(e=0.0, height=HEIGHT), "restitution"
         pairs = zip(scene.bodies, case.values(), strict=True)
         bodies = (replace(body, **{key: value}) for body, value in pairs)  # type: ignore[arg-type]
         return replace(scene, bodies=tuple(bodies))

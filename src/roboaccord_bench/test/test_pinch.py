@@ -1,0 +1,66 @@
+"""The pinch: statics, a lift that is planted, and a grip that is too weak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hits import outcome, set_to
+from roboaccord.contract import Array
+from roboaccord_bench.found import load_engine, load_problem
+from roboaccord_bench.problem import Trial
+from scipy.optimize import linprog
+
+PINCH = load_problem("pinch")
+
+
+@pytest.mark.parametrize("case", PINCH.cases, ids=str)
+def test_the_cube_can_rest_by_statics(case: dict[str, float]) -> None:
+    """Friction of both fingers carries it, within mu F; unknowns: two tractions, the ground's."""
+    weight, force = 0.1 * 9.81, case["force"]
+    ground = (0.0, None if case["height"] == 0.0 else 0.0)
+    grip = (-1.0 * force, 1.0 * force)  # mu is 1
+    moment = [0.025, -0.025, 0.0]  # about the centre
+    balance, load = [[1.0, 1.0, 1.0], moment], [weight, 0.0]
+    found = linprog(np.zeros(3), None, None, balance, load, [grip, grip, ground])
+    assert found.status == 0
+    assert (PINCH.exact(**case), PINCH.series(1.0, **case)) == (0.0, (0.0,))
+
+
+@pytest.mark.parametrize("case", PINCH.cases, ids=str)
+def test_dart_neither_lifts_nor_drops(case: dict[str, float]) -> None:
+    """By default its rise vanishes with the step."""
+    assert outcome(PINCH, "dart", "default", **case).outcome in {"exact", "order"}
+
+
+def test_a_grip_that_is_too_weak_slips_as_it_must() -> None:
+    """With mu F below half the weight it falls by (g - 2 mu F / m) t^2 / 2, until the ground."""
+    case, mu = {"height": 0.1, "force": 2.0}, 0.24
+    fall = 0.5 * (9.81 - 2.0 * mu * 2.0 / 0.1)  # 0.105 m in 1 s without a ground
+    found = outcome(PINCH, "dart", change=set_to(mu=mu), **case)
+    assert found.limit == pytest.approx(-fall, rel=0.05)
+    wrong = outcome(PINCH, "dart", change=set_to(mu=1.01 * mu), **case)
+    assert wrong.limit is not None
+    assert wrong.limit - found.limit == pytest.approx(0.01 * mu * 2.0 / 0.1, rel=0.05)
+
+
+def test_a_lift_is_seen() -> None:
+    """A force of 2 % of the weight that nobody asked for lifts the loose cube."""
+
+    class Lifting(Trial):
+        """Runs in which something pulls the cube up."""
+
+        def start(self, *args, **named):  # type: ignore[no-untyped-def]
+            run = super().start(*args, **named)
+            advance = run.advance
+
+            def lifted(forces: Mapping[str, Array] | None = None) -> None:
+                advance({**(forces or {}), "cube": np.array([0.0, 0.0, 1.02 * 0.981])})
+
+            run.advance = lifted
+            return run
+
+    trial = Lifting(load_engine("dart"), "default", 1e-3)
+    (rise,), _ = trial.measure(PINCH, {"height": 0.0, "force": 0.0})
+    assert rise == pytest.approx(0.5 * 0.02 * 9.81, rel=0.01)
