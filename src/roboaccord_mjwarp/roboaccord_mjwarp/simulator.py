@@ -103,6 +103,11 @@ class WarpSimulator(MujocoSimulator):
         if (before != gains[number]).any():
             self._warp = None
 
+    def limit_servo(self, joint: int, effort: float, rate: float) -> None:
+        """Limit the effort of a joint's actuator; Warp's model is made anew."""
+        super().limit_servo(joint, effort, rate)
+        self._warp = None
+
     def contacts(self) -> list[ContactPoint]:
         """Return the contacts of the last physics step."""
         self._receive_constraints()

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from roboaccord.contract import Array
@@ -66,7 +67,7 @@ class Servo:
     def stiffer(self, factor: float) -> Servo:
         """Return the servo with another stiffness and the same damping ratio, without limits."""
         mode = "explicit" if self.mode in LIMITED else self.mode
-        return replace(self, kp=self.kp * factor, kd=self.kd * factor**0.5, mode=mode)
+        return Servo(self.kp * factor, self.kd * factor**0.5, mode, self.delay)
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,10 @@ class Joint:
         return 1.0 / servo.kp if at_rest else float(np.linalg.solve(np.eye(2) - rows, loads)[0])
 
     def respond(self, servo: Servo, targets: Array, scheme: str = "exact") -> Array:
-        """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
+        """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,).
+
+        Limits are those of `LIMITED` modes; limits.py has those of an own servo.
+        """
         rows, inputs, _ = self.tick(servo, scheme)
         ((a, b), (c, d)), (by_q, by_v) = rows.tolist(), inputs.tolist()
         q, v, out, waiting = 0.0, 0.0, [0.0], [0.0] * servo.delay
@@ -133,16 +137,21 @@ class Joint:
         return factor and servo.kp * factor
 
 
+def parts_of(scheme: str) -> tuple[str, int]:
+    """Return the name of a scheme without its number of substeps, and this."""
+    name = scheme.rstrip("0123456789")
+    return name, int(scheme[len(name) :] or 1)
+
+
 def _step(joint: Joint, kp: float, kd: float, scheme: str) -> tuple[Array, Array, Array]:
     """Return A (2, 2), B (2,) of a target and B (2,) of an effort, of a physics step with a servo.
 
     In substeps of PhysX efforts act at the start of the step, as the joint's own damping does here.
     """
-    name = scheme.rstrip("0123456789")
-    parts = int(scheme[len(name) :] or 1)
+    name, parts = parts_of(scheme)
     inertia, d, h = joint.inertia, joint.damping, joint.step / parts
     if name == "exact":
-        rows, effort = _closed_form(inertia, d + kd, kp, h)
+        rows, effort = closed_form(inertia, d + kd, kp, h)
         return rows, kp * effort, effort
     late = h * kp if name == "implicit" else 0.0  # the spring at the end of the step
     end = inertia + h * ((kd if name != "euler" else 0.0) + late)
@@ -158,7 +167,8 @@ def _step(joint: Joint, kp: float, kd: float, scheme: str) -> tuple[Array, Array
     return whole - np.outer(push, [0.0, d]), by_target, push
 
 
-def _closed_form(inertia: float, d: float, k: float, t: float) -> tuple[Array, Array]:
+@lru_cache(maxsize=256)
+def closed_form(inertia: float, d: float, k: float, t: float) -> tuple[Array, Array]:
     """Return A and B of I a + d v + k q = u over a time t, by its characteristic roots."""
     p, w2 = d / inertia, k / inertia
     # exp(s t) of the roots s = -p/2 +- i turn of s^2 + p s + w2.

@@ -1,0 +1,92 @@
+"""The response of an engine's own servo within limits of effort and velocity.
+
+Exactly the effort is clipped, and a rate at its limit stays there while the effort pushes on: each
+part of the motion is linear, in closed form, and its end is found by bisection. Engines clip in
+each physics step of a scheme of linear.py:
+
+    euler                the effort from the start of the step
+    damped               the same, and the damping at the end of the step stays in the inertia, so
+                         that MuJoCo's servo at its limit accelerates less
+    implicit             the effort that acts in the step
+    implicit4, ...10     the impulse of the whole step; a substep alone may have all of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import copysign
+
+import numpy as np
+from roboaccord.contract import Array
+
+from roboaccord_files.servo.linear import Joint, Servo, closed_form, parts_of
+
+PIECES, HALVINGS = 8, 50  # of a control tick; of the time in which the end of a piece is found
+Motion = tuple[float, float]  # position and rate
+
+
+def respond(joint: Joint, servo: Servo, targets: Array, scheme: str) -> Array:
+    """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
+    move, at, out = (_exact if scheme == "exact" else _stepped(scheme)), (0.0, 0.0), [0.0]
+    for target in [0.0] * servo.delay + targets.tolist()[: len(targets) - servo.delay]:
+        at = move(joint, servo, target, *at)
+        out.append(at[0])
+    return np.array(out)
+
+
+def _stepped(scheme: str) -> Callable[[Joint, Servo, float, float, float], Motion]:
+    """Return the motion in a control tick of a scheme."""
+    name, parts = parts_of(scheme)
+
+    def move(joint: Joint, servo: Servo, target: float, q: float, v: float) -> Motion:
+        t, d, kp, kd = joint.step / parts, joint.damping, servo.kp, servo.kd
+        late = t * kp if name == "implicit" else 0.0
+        end = joint.inertia + t * ((kd if name != "euler" else 0.0) + late)
+        inertia = joint.inertia if name == "implicit" else end
+        for _ in range(joint.steps):
+            if parts > 1:
+                v, d = v - joint.step * joint.damping / joint.inertia * v, 0.0
+            low, high = -servo.effort * parts, servo.effort * parts
+            for _ in range(parts):
+                change = t * (kp * (target - q) - (kd + late + d) * v) / end
+                effort = max(low, min(inertia * change / t + d * v, high))
+                low, high = low - effort, high - effort
+                v += t * (effort - d * v) / inertia
+                v = max(-servo.velocity, min(v, servo.velocity))
+                q += t * v
+        return q, v
+
+    return move
+
+
+def _exact(joint: Joint, servo: Servo, target: float, q: float, v: float) -> Motion:
+    """Return the exact motion in a control tick."""
+
+    def kind(q: float, v: float) -> float | None:
+        """Return what acts: a constant effort, infinity at the velocity limit, None for a PD."""
+        effort = servo.kp * (target - q) - servo.kd * v
+        held = max(-servo.effort, min(effort, servo.effort))
+        pushes_on = (held - joint.damping * v) * v > 0.0
+        return np.inf if abs(v) >= servo.velocity and pushes_on else held if held != effort else None
+
+    def after(time: float) -> Motion:
+        if acting == np.inf:
+            return q + v * time, v
+        is_servo = acting is None
+        d, kp = joint.damping + is_servo * servo.kd, is_servo * servo.kp
+        ((a, b), (c, e)), (by_q, by_v) = closed_form(joint.inertia, d, kp, time)
+        u = kp * target if acting is None else acting
+        return a * q + b * v + by_q * u, c * q + e * v + by_v * u
+
+    left = joint.step * joint.steps
+    for _ in range(PIECES):
+        acting, low, high = kind(q, v), 0.0, left
+        if kind(*after(left)) == acting:
+            break
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if kind(*after(middle)) == acting else (low, middle)
+        q, v = after(high)
+        v, left = copysign(min(abs(v), servo.velocity), v), left - high
+    acting = kind(q, v)
+    return after(left)
