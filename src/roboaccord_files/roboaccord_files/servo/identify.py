@@ -7,8 +7,13 @@ differs least from what was intended, and `Found.differences` names what differs
 
     mode        another scheme, such as efforts that are held where they were to be implicit
     delay       ticks
+    ignores     limits that are not kept, though the intended servo comes to them
+    effort limit, velocity limit    another limit, itself [N m, rad/s]
     armature    a and b in one ratio, which is that of the inertias [kg m^2]
     kp, kd      any other; without weight kp is assumed to be right
+
+Limits are sought where the intended servo comes to its own, or no servo without them fits. They
+are fitted as a and b are, from the fastest motion and the largest acceleration.
 
 Semi-implicit Euler, implicit damping and an implicit spring are one family: each answers exactly as
 another with an inertia or a damping that differs by h kd or h kp. So the scheme that an engine is
@@ -20,18 +25,24 @@ known to have counts as no difference; EXPECTED has it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from roboaccord.contract import Array
 
-from roboaccord_files.servo.linear import SCHEMES, Joint, Servo, rms
+from roboaccord_files.servo.limits import respond
+from roboaccord_files.servo.linear import NO_LIMIT, SCHEMES, Joint, Servo, rms
 
 # Ticks that are tried beyond the intended ones; relative difference of a gain that is named.
 MOST_DELAY, ALIKE = 3, 0.002
-FITS, SHIFT, EASY = 12, 1e-6, 1e-7  # of Gauss and Newton: iterations, shift, change at the end
-# Residual over the step, and over the smallest one, that is as good. A change of the delay, too,
-# must lower the error WORTH times: gains imitate most of a delay.
+# Of fits: relative change at the end, and most responses; of rough ones.
+CLOSE, MOST, ROUGH = 1e-12, 200, 24
+# Residual over the step, and over the smallest one, that is as good. A change of the delay, the
+# armature or the mode, too, must lower the error WORTH times: gains imitate most of a delay.
 NOISE, WORSE, WORTH = 1e-6, 3.0, 10.0
+ALL = "kp", "kd", "effort", "velocity"  # what is fitted, where there are limits
+# Residual over the step from which limits are sought; servos with limits whose schemes are sought.
+POOR, FEW = 3e-4, 4
 _WORDS = ("continuous", "explicit in each physics step", "implicit damping", "implicit")
 _PARTS = (f"implicit in {parts} substeps" for parts in (10, 4))
 # Schemes of the own servos of engines, as their sources have them and test_servo finds them.
@@ -62,11 +73,19 @@ class Found:
     def differences(self) -> dict[str, float | str]:
         """Return what differs from the intended servo, with its size; from a continuous one."""
         named, servo, intended = dict[str, float | str](), self.servo, self.intended
-        if servo.mode != intended.mode or (servo.mode == "own" and self.scheme != "exact"):
-            is_own = servo.mode == "own"
+        is_own = servo.mode == "own"
+        if is_own != (intended.mode == "own") or (is_own and self.scheme != "exact"):
             named["mode"] = NAMES[self.scheme] if is_own else "explicit, held over a tick"
         if servo.delay != intended.delay:
             named["delay"] = float(servo.delay - intended.delay)
+        limits = {"effort": _scaled(servo.effort, self.ratio), "velocity": servo.velocity}
+        for key, real in limits.items():
+            wanted = getattr(intended, key)
+            if wanted < NO_LIMIT <= real:
+                both = "ignores" in named
+                named["ignores"] = "limits of effort and velocity" if both else f"{key} limit"
+            elif abs(real - wanted) > ALIKE * wanted:
+                named[f"{key} limit"] = real
         if self.ratio != 1.0:
             named["armature"] = (self.ratio - 1.0) * self.joint.inertia
         for key in ("kp", "kd"):
@@ -88,46 +107,90 @@ def identify(
         engine: name, for EXPECTED; "" where it is not known.
         kp: stiffness that a droop under a known weight shows; None without weight.
     """
-    targets, candidates = np.full(len(response) - 1, step), list[Found]()
-    for mode, scheme in ((mode, name) for mode, names in SCHEMES.items() for name in names):
-        for delay in range(servo.delay + MOST_DELAY + 1):
-            fitted = fit(response, targets, joint, replace(servo, mode=mode, delay=delay), scheme)
-            residual = rms(joint.respond(fitted, targets, scheme), response) / abs(step)
-            ratio = _ratio(fitted, joint, servo, scheme, kp)
-            candidates.append(Found(fitted, scheme, residual, joint, servo, ratio))
-    best = min(found.residual for found in candidates)
-    accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
+    targets, period = np.full(len(response) - 1, step), joint.step * joint.steps
+    free, intended = servo.stiffer(1.0), felt(joint, servo, targets)
+
+    def tried(scheme: str, servo: Servo, keys: tuple[str, ...] = ALL, most: int = MOST) -> Found:
+        fitted, _ = fit(response, targets, joint, servo, scheme, keys, most)
+        residual = rms(respond(joint, fitted, targets, scheme), response) / abs(step)
+        ratio = _ratio(fitted, joint, intended, scheme, kp)
+        return Found(fitted, scheme, residual, joint, intended, ratio)
 
     def distance(found: Found) -> tuple[float, float]:
-        named = found.differences()  # of as many, gains are the last that differ
-        known = (found.servo.mode, found.scheme) == (servo.mode, EXPECTED.get(engine))
-        return len(named) + 0.1 * len({"kp", "kd"} & named.keys()) - known, found.residual
+        named = found.differences()  # of as many, gains are the last that differ, then limits
+        last = 0.1 * len({"kp", "kd"} & named.keys()) + 0.1 * any("limit" in key for key in named)
+        known = (found.servo.mode, found.scheme) == (intended.mode, EXPECTED.get(engine))
+        return len(named) + last - known, found.residual
 
+    servos = [replace(free, delay=delay) for delay in range(servo.delay + MOST_DELAY + 1)]
+    ways = [(mode, scheme) for mode, names in SCHEMES.items() for scheme in names]
+    candidates = [
+        tried(scheme, replace(each, mode=mode)) for (mode, scheme), each in product(ways, servos)
+    ]
+    if intended != free or min(found.residual for found in candidates) > POOR:
+        peaks = [np.abs(np.diff(response, n)).max() / period**n for n in (1, 2)]
+        effort, rate = float(joint.inertia * peaks[1]), float(peaks[0])
+        limited = [("own", NO_LIMIT, rate), ("own", effort, rate), ("own", effort, NO_LIMIT)]
+        limited.append(("limited", effort, NO_LIMIT))
+        rough = [
+            tried("exact", replace(each, mode=mode, effort=e, velocity=v), most=ROUGH)
+            for (mode, e, v), each in product(limited, servos)
+        ]
+        rough.sort(key=lambda found: found.residual)
+        for found, (mode, scheme) in product(rough[:FEW], ways):
+            servo = replace(found.servo, kp=free.kp, kd=free.kd)  # limits alone, then gains, too
+            near = found.residual < WORTH * rough[0].residual
+            if near and (mode == "own") == (servo.mode == "own"):
+                candidates += [tried(scheme, servo, ALL[2:]), tried(scheme, found.servo)]
+    best = min(found.residual for found in candidates)
+    accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
     return min(accepted, key=distance)
 
 
-def fit(response: Array, targets: Array, joint: Joint, servo: Servo, scheme: str) -> Servo:
-    """Return the servo whose gains fit a response best, by Gauss and Newton on their logarithms."""
+def felt(joint: Joint, servo: Servo, targets: Array) -> Servo:
+    """Return a servo without those limits to which it does not come under targets (k,)."""
+    size = float(np.abs(targets).max())
+    for key in ("effort", "velocity"):
+        without = replace(servo, **{key: NO_LIMIT})
+        changed = respond(joint, without, targets), respond(joint, servo, targets)
+        servo = without if rms(*changed) < NOISE * size else servo
+    return servo
 
-    def with_gains(x: Array) -> Servo:
-        return replace(servo, kp=float(np.exp(x[0])), kd=float(np.exp(x[1])))
+
+def fit(
+    response: Array,
+    targets: Array,
+    joint: Joint,
+    servo: Servo,
+    scheme: str,
+    keys: tuple[str, ...] = ALL,
+    most: int = MOST,
+) -> tuple[Servo, Joint]:
+    """Return servo and joint that fit a response best by their values of keys, on logarithms."""
+    from scipy.optimize import least_squares
+
+    known = vars(servo) | vars(joint) | {"kd": servo.kd or 2.0 * (servo.kp * joint.inertia) ** 0.5}
+    start = {key: known[key] for key in keys if known[key] < NO_LIMIT}
+
+    def changed(x: Array) -> tuple[Servo, Joint]:
+        values = dict(zip(start, np.exp(np.clip(x, -99.0, 99.0)).tolist()))
+        other = replace(joint, inertia=values.pop("inertia", joint.inertia))
+        return replace(servo, **values), other
 
     def miss(x: Array) -> Array:
         with np.errstate(all="ignore"):  # of gains that are unstable on the way
-            difference = joint.respond(with_gains(x), targets, scheme) - response
+            new, other = changed(x)
+            difference = respond(other, new, targets, scheme) - response
         return np.nan_to_num(np.clip(difference, -1e3, 1e3), nan=1e3)
 
-    x = np.log([servo.kp, servo.kd or 2.0 * (servo.kp * joint.inertia) ** 0.5])
-    left = miss(x)
-    for _ in range(FITS):
-        slopes = np.array([(miss(x + SHIFT * unit) - left) / SHIFT for unit in np.eye(2)]).T
-        change = np.clip(np.linalg.lstsq(slopes, -left, rcond=None)[0], -0.5, 0.5)
-        while (trial := miss(x + change)) @ trial > left @ left and np.abs(change).max() > EASY:
-            change *= 0.5
-        x, left = x + change, trial
-        if np.abs(change).max() < EASY:
-            break
-    return with_gains(x)
+    x = np.log(np.array([*start.values()]))
+    ends = {"ftol": CLOSE, "xtol": CLOSE, "gtol": CLOSE, "max_nfev": most}
+    return changed(least_squares(miss, x, method="lm", **ends).x)
+
+
+def _scaled(effort: float, ratio: float) -> float:
+    """Return a limit of effort in a ratio; none remains none."""
+    return effort if effort == NO_LIMIT else ratio * effort
 
 
 def _ratio(fitted: Servo, joint: Joint, intended: Servo, scheme: str, kp: float | None) -> float:
@@ -142,21 +205,30 @@ def _ratio(fitted: Servo, joint: Joint, intended: Servo, scheme: str, kp: float 
     return ratio if abs(ratio - 1.0) > ALIKE else 1.0
 
 
-def proposal(response: Array, size: float, first: Found, second: Found) -> tuple[Servo, float]:
+def proposal(
+    response: Array, size: float, first: Found, second: Found, lowest: float = -np.inf
+) -> tuple[Servo, float]:
     """Return servo and additional armature by which the second answers as the first.
 
     Args:
         response: of the first to a step.
         size: of the step.
         first, second: what both responses show.
+        lowest: additional armature, which may be negative, at least [kg m^2].
     """
-    targets, joint, tried = np.full(len(response) - 1, size), second.joint, {}
-    for delay in {second.servo.delay, first.servo.delay}:
-        servo = fit(response, targets, joint, replace(second.servo, delay=delay), second.scheme)
-        tried[delay] = rms(joint.respond(servo, targets, second.scheme), response), servo
-    error, servo = tried[second.servo.delay]
-    if tried[first.servo.delay][0] * WORTH < error:
-        servo = tried[first.servo.delay][1]
+    targets, joint, best = np.full(len(response) - 1, size), second.joint, None
+    real = joint.inertia * second.ratio
     # Another inertia that the first shows is taken over, and so its stiffness under a weight stays.
-    gains = replace(servo, kp=servo.kp * first.ratio, kd=servo.kd * first.ratio)
-    return gains, (first.ratio - second.ratio) * joint.inertia
+    ratio = first.ratio if first.ratio * joint.inertia - real >= lowest else second.ratio
+    scaled = {key: ratio * getattr(second.servo, key) for key in ("kp", "kd")}
+    limited = replace(second.servo, effort=_scaled(second.servo.effort, second.ratio))
+    start = replace(joint, inertia=ratio * joint.inertia)
+    for late, keys in product((second, first), (ALL[:2], (*ALL[:2], "inertia"))):
+        servo = replace(limited, **scaled, delay=late.servo.delay)
+        servo, other = fit(response, targets, start, servo, second.scheme, keys)
+        error = rms(respond(other, servo, targets, second.scheme), response) / abs(size)
+        worth = best is None or (best[0] > NOISE and error * WORTH < best[0])
+        if worth and other.inertia - real >= lowest:
+            best = error, servo, other.inertia - real
+    assert best
+    return best[1], best[2]

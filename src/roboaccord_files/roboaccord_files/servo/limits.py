@@ -4,9 +4,7 @@ Exactly the effort is clipped, and a rate at its limit stays there while the eff
 part of the motion is linear, in closed form, and its end is found by bisection. Engines clip in
 each physics step of a scheme of linear.py:
 
-    euler                the effort from the start of the step
-    damped               the same, and the damping at the end of the step stays in the inertia, so
-                         that MuJoCo's servo at its limit accelerates less
+    euler, damped        the effort of the start of the step
     implicit             the effort that acts in the step
     implicit4, ...10     the impulse of the whole step; a substep alone may have all of it
 """
@@ -25,8 +23,10 @@ PIECES, HALVINGS = 8, 50  # of a control tick; of the time in which the end of a
 Motion = tuple[float, float]  # position and rate
 
 
-def respond(joint: Joint, servo: Servo, targets: Array, scheme: str) -> Array:
+def respond(joint: Joint, servo: Servo, targets: Array, scheme: str = "exact") -> Array:
     """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
+    if servo.mode != "own" or servo == servo.stiffer(1.0):
+        return joint.respond(servo, targets, scheme)
     move, at, out = (_exact if scheme == "exact" else _stepped(scheme)), (0.0, 0.0), [0.0]
     for target in [0.0] * servo.delay + targets.tolist()[: len(targets) - servo.delay]:
         at = move(joint, servo, target, *at)
@@ -42,16 +42,18 @@ def _stepped(scheme: str) -> Callable[[Joint, Servo, float, float, float], Motio
         t, d, kp, kd = joint.step / parts, joint.damping, servo.kp, servo.kd
         late = t * kp if name == "implicit" else 0.0
         end = joint.inertia + t * ((kd if name != "euler" else 0.0) + late)
-        inertia = joint.inertia if name == "implicit" else end
         for _ in range(joint.steps):
             if parts > 1:
                 v, d = v - joint.step * joint.damping / joint.inertia * v, 0.0
             low, high = -servo.effort * parts, servo.effort * parts
             for _ in range(parts):
                 change = t * (kp * (target - q) - (kd + late + d) * v) / end
-                effort = max(low, min(inertia * change / t + d * v, high))
-                low, high = low - effort, high - effort
-                v += t * (effort - d * v) / inertia
+                effort = kp * (target - q) - kd * v
+                if name == "implicit":
+                    effort = joint.inertia * change / t + d * v
+                held = max(low, min(effort, high))
+                low, high = low - held, high - held
+                v += change if held == effort else t * (held - d * v) / joint.inertia
                 v = max(-servo.velocity, min(v, servo.velocity))
                 q += t * v
         return q, v
