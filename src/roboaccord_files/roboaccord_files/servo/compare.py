@@ -21,8 +21,8 @@ from roboaccord.engines import REFERENCE
 from roboaccord.robots.joint_friction import friction_of
 from roboaccord.scenario import Setup
 
-from roboaccord_files.servo import linear
-from roboaccord_files.servo.identify import Found, identify, proposal
+from roboaccord_files.servo import limits, linear
+from roboaccord_files.servo.identify import NOISE, WORTH, Found, felt, identify, proposal
 from roboaccord_files.servo.linear import Joint, Servo
 from roboaccord_files.servo.rig import Rig
 
@@ -37,7 +37,10 @@ RAMP = 0.5  # rad/s or m/s
 # Relative change in the last eighth of a droop that has settled, and size over the step of one that
 # shows the stiffness.
 AT_REST, FELT = 2e-3, 1e-3
+Key = tuple[str, str]  # engine and mode
 Run = dict[int, tuple[Rig, Array, Found | None]]  # rig, response and its servo by number of a joint
+Runs = dict[Key, Run]
+Trial = dict[int, tuple[Servo, float, Array]]  # servo, more armature, and response by number
 
 
 def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
@@ -113,7 +116,7 @@ class Responses:
             origin: engine and mode that the others are to match; "" for the first of each.
             done: called after each joint of an engine in a mode.
         """
-        result, runs = self.result, dict[tuple[str, str], Run]()
+        result, runs = self.result, Runs()
         result |= {"versions": {}, "joints": [], "shown": [], "refused": []}
         for engine, mode in product([EXACT] * self.held + [*self.engines], self.modes):
             try:
@@ -125,8 +128,9 @@ class Responses:
             rows.sort(key=lambda row: (order[row["name"]], self.modes.index(row["mode"])))
         firsts = (k for k in runs if k[0] != EXACT and all(a in ("", b) for a, b in zip(origin, k)))
         first = next(firsts, (EXACT, ""))
-        pairs = (self._match(runs, first, key) for key in runs if first != key and first in runs)
-        result["match"] = [pair for pair in pairs if pair]
+        others = [key for key in runs if first != key and first in runs]
+        trials = {key: trial for key in others if (trial := self._trial(runs, first, key))}
+        result["match"] = [self._match(runs, first, key, trials) for key in trials]
         return result
 
     def _run_in(self, engine: str, mode: str, done: Callable[[], None]) -> Run:
@@ -135,12 +139,14 @@ class Responses:
         light = Rig(self.weightless, start, which, mode == "own", self.armature, self.held)
         heavy = replace(light, setup=self.setup)
         servos, runs, result = [replace(s, mode=mode) for s in self.servos], Run(), self.result
+        if mode == "own" and not self.held:  # the reference's own servos have no limits
+            servos = [servo.stiffer(1.0) for servo in servos]
         result["versions"][which] = light.simulator.version
         for i in self.chosen:
             targets, joint, servo = self.targets(i), self.joints[i], servos[i]
             curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
             if engine == EXACT:
-                curves = {key: joint.respond(servo, targets[key]) for key in curves}
+                curves = {key: limits.respond(joint, servo, targets[key]) for key in curves}
             curves["hold"] = heavy.respond(i, servos, targets["hold"])
             step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
             head = {"name": self.setup.joints[i], "engine": engine, "mode": mode}
@@ -149,6 +155,7 @@ class Responses:
             whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
             ticks, found = linear.settling(step, size), None
             droop = self.droop(i) if engine == EXACT else float(hold[-1])
+            is_linear = felt(joint, servo, targets["step"]) == servo.stiffer(1.0)
             if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
                 found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
             ratio, limit = self._stability(light, i, servos, step) if self.held else (None, None)
@@ -158,7 +165,7 @@ class Responses:
                 "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
                 "settling": ticks and ticks * self.setup.scenario.control_period,
                 "steady_error": 0.0 - droop if whole else None,
-                "damping_ratio": ratio if whole and mode not in linear.LIMITED else None,
+                "damping_ratio": ratio if whole and is_linear else None,
                 "unstable_above": limit,
             })  # fmt: skip
             exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
@@ -198,21 +205,43 @@ class Responses:
         ratio = linear.damping_ratio(linear.poles_of(deviation, 2)) if len(deviation) > 4 else None
         return [ratio, factor and factor * servo.kp]
 
-    def _match(self, runs: Any, first: tuple[str, str], key: tuple[str, str]) -> Any:
-        """Return the gains by which an engine answers as the first; None where none is found."""
-        gains, errors = dict[str, dict[str, float]](), list[list[float]]()
-        for i, (rig, response, second) in runs[key].items():
-            (_, wanted, shown), size = runs[first][i], float(self.steps[i])
+    def _trial(self, runs: Runs, first: Key, key: Key) -> Trial:
+        """Return the servos by which an engine is to answer as the first, and how it then does."""
+        trial = Trial()
+        for i, (rig, _, second) in runs[key].items():
+            (_, wanted, shown), size, limits = runs[first][i], float(self.steps[i]), self.servos[i]
             if shown and second:
-                servo, armature = proposal(wanted, size, shown, second)
-                servos = [replace(servo, mode=key[1])] * len(self.servos)
+                lowest = -float(self.armature[i])
+                servo, armature = proposal(wanted, size, shown, second, lowest)
+                limited = {"effort": limits.effort, "velocity": limits.velocity}
+                servos = [replace(servo, mode=key[1], **limited)] * len(self.servos)
                 added = self.armature + armature * np.eye(len(servos))[i]
-                trial = replace(rig, armature=added) if armature else rig
-                answer = trial.respond(i, servos, self.targets(i)["step"])
-                errors.append([linear.rms(curve, wanted) / size for curve in (response, answer)])
-                gains[self.setup.joints[i]] = new = {"kp": servo.kp, "kd": servo.kd}
-                new |= {"armature": float(added[i])} if armature else {}
-                new |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+                changed = replace(rig, armature=added) if armature else rig
+                answer = changed.respond(i, servos, self.targets(i)["step"])
+                trial[i] = servo, armature, answer
+        return trial
+
+    def _match(self, runs: Runs, first: Key, key: Key, trials: dict[Key, Trial]) -> dict[str, Any]:
+        """Return the change by which an engine answers as the first: gains, or a mode, too."""
+
+        def error(curves: Mapping[int, Array]) -> float:
+            pairs = ((linear.rms(c, runs[first][i][1]), self.steps[i]) for i, c in curves.items())
+            return float(np.sqrt(np.mean([(miss / size) ** 2 for miss, size in pairs])))
+
+        best, names = key, self.setup.joints
+        errors = {k: error({i: t[2] for i, t in trials[k].items()}) for k in trials}
+        for other in trials:
+            if other[0] == key[0] and errors[best] > NOISE and errors[other] * WORTH < errors[best]:
+                best = other
+        gains, armature = dict[str, dict[str, float]](), dict[str, float]()
+        for i, (servo, added, _) in trials[best].items():
+            gains[names[i]] = {"kp": servo.kp, "kd": servo.kd}
+            if servo.delay != self.servos[i].delay:
+                gains[names[i]]["delay"] = servo.delay
+            if added:
+                armature[names[i]] = float(self.armature[i]) + added
         pair = {"from": " ".join(first), "to": " ".join(key), "gains": gains}
-        means = np.sqrt(np.mean(np.square(errors or [[0.0, 0.0]]), axis=0)).tolist()
-        return pair | dict(zip(("error_before", "error_after"), means)) if errors else None
+        pair |= {"mode": best[1]} if best != key else {}
+        pair |= {"armature": armature} if armature else {}
+        before = error({i: runs[key][i][1] for i in trials[key]})
+        return pair | {"error_before": before, "error_after": errors[best]}

@@ -133,7 +133,7 @@ def identify(
         limited = [("own", NO_LIMIT, rate), ("own", effort, rate), ("own", effort, NO_LIMIT)]
         limited.append(("limited", effort, NO_LIMIT))
         rough = [
-            tried("exact", replace(each, mode=mode, effort=e, velocity=v), most=ROUGH)
+            tried("euler", replace(each, mode=mode, effort=e, velocity=v), most=ROUGH)
             for (mode, e, v), each in product(limited, servos)
         ]
         rough.sort(key=lambda found: found.residual)

@@ -11,11 +11,11 @@ each physics step of a scheme of linear.py:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import copysign
 
 import numpy as np
 from roboaccord.contract import Array
+from roboaccord.numerics import kernel
 
 from roboaccord_files.servo.linear import Joint, Servo, closed_form, parts_of
 
@@ -27,38 +27,45 @@ def respond(joint: Joint, servo: Servo, targets: Array, scheme: str = "exact") -
     """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
     if servo.mode != "own" or servo == servo.stiffer(1.0):
         return joint.respond(servo, targets, scheme)
-    move, at, out = (_exact if scheme == "exact" else _stepped(scheme)), (0.0, 0.0), [0.0]
-    for target in [0.0] * servo.delay + targets.tolist()[: len(targets) - servo.delay]:
-        at = move(joint, servo, target, *at)
+    late = np.concatenate([np.zeros(servo.delay), targets])[: len(targets)]
+    if scheme != "exact":
+        name, parts = parts_of(scheme)
+        gains = servo.kp, servo.kd * (name != "euler"), servo.kd
+        numbers = joint.inertia, joint.damping, joint.step, servo.effort, servo.velocity
+        return _stepped(late, joint.steps, parts, name == "implicit", *gains, *numbers)
+    at, out = (0.0, 0.0), [0.0]
+    for target in late.tolist():
+        at = _exact(joint, servo, target, *at)
         out.append(at[0])
     return np.array(out)
 
 
-def _stepped(scheme: str) -> Callable[[Joint, Servo, float, float, float], Motion]:
-    """Return the motion in a control tick of a scheme."""
-    name, parts = parts_of(scheme)
-
-    def move(joint: Joint, servo: Servo, target: float, q: float, v: float) -> Motion:
-        t, d, kp, kd = joint.step / parts, joint.damping, servo.kp, servo.kd
-        late = t * kp if name == "implicit" else 0.0
-        end = joint.inertia + t * ((kd if name != "euler" else 0.0) + late)
-        for _ in range(joint.steps):
-            if parts > 1:
-                v, d = v - joint.step * joint.damping / joint.inertia * v, 0.0
-            low, high = -servo.effort * parts, servo.effort * parts
+@kernel
+def _stepped(
+    targets: Array, steps: int, parts: int, implicit: bool, kp: float, late_kd: float, kd: float,
+    inertia: float, damping: float, step: float, effort: float, velocity: float,
+) -> Array:  # fmt: skip
+    """Return the positions in steps of a scheme; late_kd is damping at the end of the step."""
+    out, q, v, t = np.zeros(len(targets) + 1), 0.0, 0.0, step / parts
+    d = damping if parts == 1 else 0.0  # in substeps it acts at the start of the step
+    late_kp = t * kp if implicit else 0.0
+    end = inertia + t * (late_kd + late_kp)
+    for i in range(len(targets)):
+        for _ in range(steps):
+            v -= step * (damping - d) / inertia * v
+            low, high = -effort * parts, effort * parts
             for _ in range(parts):
-                change = t * (kp * (target - q) - (kd + late + d) * v) / end
-                effort = kp * (target - q) - kd * v
-                if name == "implicit":
-                    effort = joint.inertia * change / t + d * v
-                held = max(low, min(effort, high))
+                change = t * (kp * (targets[i] - q) - (kd + late_kp + d) * v) / end
+                wanted = kp * (targets[i] - q) - kd * v
+                if implicit:
+                    wanted = inertia * change / t + d * v
+                held = max(low, min(wanted, high))
                 low, high = low - held, high - held
-                v += change if held == effort else t * (held - d * v) / joint.inertia
-                v = max(-servo.velocity, min(v, servo.velocity))
+                v += change if held == wanted else t * (held - d * v) / inertia
+                v = max(-velocity, min(v, velocity))
                 q += t * v
-        return q, v
-
-    return move
+        out[i + 1] = q
+    return out
 
 
 def _exact(joint: Joint, servo: Servo, target: float, q: float, v: float) -> Motion:
