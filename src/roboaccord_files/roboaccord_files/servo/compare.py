@@ -21,7 +21,7 @@ from roboaccord.engines import REFERENCE
 from roboaccord.robots.joint_friction import friction_of
 from roboaccord.scenario import Setup
 
-from roboaccord_files.servo import limits, linear
+from roboaccord_files.servo import linear
 from roboaccord_files.servo.identify import NOISE, WORTH, Found, felt, identify, proposal
 from roboaccord_files.servo.linear import Joint, Servo
 from roboaccord_files.servo.rig import Rig
@@ -146,7 +146,7 @@ class Responses:
             targets, joint, servo = self.targets(i), self.joints[i], servos[i]
             curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
             if engine == EXACT:
-                curves = {key: limits.respond(joint, servo, targets[key]) for key in curves}
+                curves = {key: joint.respond(servo, targets[key]) for key in curves}
             curves["hold"] = heavy.respond(i, servos, targets["hold"])
             step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
             head = {"name": self.setup.joints[i], "engine": engine, "mode": mode}
@@ -199,7 +199,7 @@ class Responses:
 
         factor = linear.limit_of(unstable, guess and guess / servo.kp, PRECISION)
         # Of the whole response, some tenths of a radian of its phase apart.
-        rates = np.abs(np.log(poles[:2].astype(complex) + 1.0 / linear.NO_LIMIT))
+        rates = np.abs(np.log(poles[:2].astype(complex) + linear.FAINT))
         apart = max(int(PHASE / float(rates[0] * rates[1]) ** 0.5), 1)
         deviation = (step[servo.delay :] - float(self.steps[i]))[::apart]
         ratio = linear.damping_ratio(linear.poles_of(deviation, 2)) if len(deviation) > 4 else None

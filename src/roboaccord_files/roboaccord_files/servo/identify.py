@@ -24,31 +24,31 @@ known to have counts as no difference; EXPECTED has it.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+
 
 import numpy as np
 from roboaccord.contract import Array
 
-from roboaccord_files.servo.limits import respond
 from roboaccord_files.servo.linear import NO_LIMIT, SCHEMES, Joint, Servo, rms
 
 # Ticks that are tried beyond the intended ones; relative difference of a gain that is named.
 MOST_DELAY, ALIKE = 3, 0.002
-# Of fits: relative change at the end, and most responses; of rough ones.
-CLOSE, MOST, ROUGH = 1e-12, 200, 24
+CLOSE, MOST = 1e-12, 200  # of fits: relative change at the end, and most responses
 # Residual over the step, and over the smallest one, that is as good. A change of the delay, the
 # armature or the mode, too, must lower the error WORTH times: gains imitate most of a delay.
 NOISE, WORSE, WORTH = 1e-6, 3.0, 10.0
 ALL = "kp", "kd", "effort", "velocity"  # what is fitted, where there are limits
-# Residual over the step from which limits are sought; servos with limits whose schemes are sought.
-POOR, FEW = 3e-4, 4
-_WORDS = ("continuous", "explicit in each physics step", "implicit damping", "implicit")
-_PARTS = (f"implicit in {parts} substeps" for parts in (10, 4))
+POOR = 3e-4  # residual over the step from which limits are sought
+_WORDS = ("continuous", "explicit in each physics step", "implicit damping", "implicit",
+          "implicit in 10 substeps")  # fmt: skip
 # Schemes of the own servos of engines, as their sources have them and test_servo finds them.
 EXPECTED = {"mujoco": "damped", "mjwarp": "damped", "dart": "implicit", "drake": "implicit",
             "newton": "euler", "sapien": "implicit10"}  # fmt: skip
-NAMES = dict(zip(SCHEMES["own"], (*_WORDS, *_PARTS), strict=True))
+NAMES = dict(zip(SCHEMES["own"], _WORDS, strict=True))
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class Found:
             named["mode"] = NAMES[self.scheme] if is_own else "explicit, held over a tick"
         if servo.delay != intended.delay:
             named["delay"] = float(servo.delay - intended.delay)
-        limits = {"effort": _scaled(servo.effort, self.ratio), "velocity": servo.velocity}
+        limits = {"effort": servo.effort * self.ratio, "velocity": servo.velocity}
         for key, real in limits.items():
             wanted = getattr(intended, key)
             if wanted < NO_LIMIT <= real:
                 both = "ignores" in named
                 named["ignores"] = "limits of effort and velocity" if both else f"{key} limit"
-            elif abs(real - wanted) > ALIKE * wanted:
+            elif not math.isclose(real, wanted, rel_tol=ALIKE):
                 named[f"{key} limit"] = real
         if self.ratio != 1.0:
             named["armature"] = (self.ratio - 1.0) * self.joint.inertia
@@ -110,9 +110,11 @@ def identify(
     targets, period = np.full(len(response) - 1, step), joint.step * joint.steps
     free, intended = servo.stiffer(1.0), felt(joint, servo, targets)
 
-    def tried(scheme: str, servo: Servo, keys: tuple[str, ...] = ALL, most: int = MOST) -> Found:
-        fitted, _ = fit(response, targets, joint, servo, scheme, keys, most)
-        residual = rms(respond(joint, fitted, targets, scheme), response) / abs(step)
+    def tried(mode: str, scheme: str, keys: Sequence[str], delay: int, *limits: float) -> Found:
+        mode = "limited" if limits and mode != "own" else mode
+        start = Servo(free.kp, free.kd, mode, delay, *limits)
+        fitted, _ = fit(response, targets, joint, start, scheme, keys)
+        residual = rms(joint.respond(fitted, targets, scheme), response) / abs(step)
         ratio = _ratio(fitted, joint, intended, scheme, kp)
         return Found(fitted, scheme, residual, joint, intended, ratio)
 
@@ -122,26 +124,15 @@ def identify(
         known = (found.servo.mode, found.scheme) == (intended.mode, EXPECTED.get(engine))
         return len(named) + last - known, found.residual
 
-    servos = [replace(free, delay=delay) for delay in range(servo.delay + MOST_DELAY + 1)]
     ways = [(mode, scheme) for mode, names in SCHEMES.items() for scheme in names]
-    candidates = [
-        tried(scheme, replace(each, mode=mode)) for (mode, scheme), each in product(ways, servos)
-    ]
+    delays = range(servo.delay + MOST_DELAY + 1)
+    candidates = [tried(*way, ALL, delay) for way, delay in product(ways, delays)]
     if intended != free or min(found.residual for found in candidates) > POOR:
-        peaks = [np.abs(np.diff(response, n)).max() / period**n for n in (1, 2)]
-        effort, rate = float(joint.inertia * peaks[1]), float(peaks[0])
-        limited = [("own", NO_LIMIT, rate), ("own", effort, rate), ("own", effort, NO_LIMIT)]
-        limited.append(("limited", effort, NO_LIMIT))
-        rough = [
-            tried("euler", replace(each, mode=mode, effort=e, velocity=v), most=ROUGH)
-            for (mode, e, v), each in product(limited, servos)
-        ]
-        rough.sort(key=lambda found: found.residual)
-        for found, (mode, scheme) in product(rough[:FEW], ways):
-            servo = replace(found.servo, kp=free.kp, kd=free.kd)  # limits alone, then gains, too
-            near = found.residual < WORTH * rough[0].residual
-            if near and (mode == "own") == (servo.mode == "own"):
-                candidates += [tried(scheme, servo, ALL[2:]), tried(scheme, found.servo)]
+        peaks = [float(np.abs(np.diff(response, n)).max()) / period**n for n in (1, 2)]
+        rates, efforts = (peaks[0], NO_LIMIT), (joint.inertia * peaks[1], NO_LIMIT)
+        for way, keys, *limits in product(ways, (ALL, ALL[2:]), delays, efforts, rates):
+            if way[0] == "own" or limits[-1] == NO_LIMIT:
+                candidates.append(tried(*way, keys, *limits))
     best = min(found.residual for found in candidates)
     accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
     return min(accepted, key=distance)
@@ -152,7 +143,7 @@ def felt(joint: Joint, servo: Servo, targets: Array) -> Servo:
     size = float(np.abs(targets).max())
     for key in ("effort", "velocity"):
         without = replace(servo, **{key: NO_LIMIT})
-        changed = respond(joint, without, targets), respond(joint, servo, targets)
+        changed = (joint.respond(each, targets) for each in (without, servo))
         servo = without if rms(*changed) < NOISE * size else servo
     return servo
 
@@ -163,8 +154,7 @@ def fit(
     joint: Joint,
     servo: Servo,
     scheme: str,
-    keys: tuple[str, ...] = ALL,
-    most: int = MOST,
+    keys: Sequence[str],
 ) -> tuple[Servo, Joint]:
     """Return servo and joint that fit a response best by their values of keys, on logarithms."""
     from scipy.optimize import least_squares
@@ -180,17 +170,12 @@ def fit(
     def miss(x: Array) -> Array:
         with np.errstate(all="ignore"):  # of gains that are unstable on the way
             new, other = changed(x)
-            difference = respond(other, new, targets, scheme) - response
+            difference = other.respond(new, targets, scheme) - response
         return np.nan_to_num(np.clip(difference, -1e3, 1e3), nan=1e3)
 
     x = np.log(np.array([*start.values()]))
-    ends = {"ftol": CLOSE, "xtol": CLOSE, "gtol": CLOSE, "max_nfev": most}
+    ends = {"ftol": CLOSE, "xtol": CLOSE, "gtol": CLOSE, "max_nfev": MOST}
     return changed(least_squares(miss, x, method="lm", **ends).x)
-
-
-def _scaled(effort: float, ratio: float) -> float:
-    """Return a limit of effort in a ratio; none remains none."""
-    return effort if effort == NO_LIMIT else ratio * effort
 
 
 def _ratio(fitted: Servo, joint: Joint, intended: Servo, scheme: str, kp: float | None) -> float:
@@ -221,12 +206,12 @@ def proposal(
     # Another inertia that the first shows is taken over, and so its stiffness under a weight stays.
     ratio = first.ratio if first.ratio * joint.inertia - real >= lowest else second.ratio
     scaled = {key: ratio * getattr(second.servo, key) for key in ("kp", "kd")}
-    limited = replace(second.servo, effort=_scaled(second.servo.effort, second.ratio))
+    limited = replace(second.servo, effort=second.servo.effort * second.ratio)
     start = replace(joint, inertia=ratio * joint.inertia)
     for late, keys in product((second, first), (ALL[:2], (*ALL[:2], "inertia"))):
         servo = replace(limited, **scaled, delay=late.servo.delay)
         servo, other = fit(response, targets, start, servo, second.scheme, keys)
-        error = rms(respond(other, servo, targets, second.scheme), response) / abs(size)
+        error = rms(other.respond(servo, targets, second.scheme), response) / abs(size)
         worth = best is None or (best[0] > NOISE and error * WORTH < best[0])
         if worth and other.inertia - real >= lowest:
             best = error, servo, other.inertia - real

@@ -6,36 +6,43 @@ all others the effort is computed at each control tick from the state that is sa
 held until the next: `explicit` as it is, `limited` within limits of effort and velocity, `line`
 within a torque-speed line.
 
-A step of a SCHEME is linear in position, rate and input, x+ = A x + B u, and so is a control tick
-of several steps. With an effort that is late by n ticks, state and efforts on their way are one
+A step of a SCHEME is linear in position, rate, target and effort, and so is a control tick of
+several steps. With an effort that is late by n ticks, state and efforts on their way are one
 vector, whose matrix has the exact poles z.
 
     exact      the differential equation, in closed form
     euler      semi-implicit Euler: a from the start of the step, then v, then q
     damped     the same, with the servo's damping at the end of the step (MuJoCo's implicitfast)
     implicit   with its spring at the end of the step, too (DART, Drake, PhysX with PGS)
-    implicit4, implicit10    the same in 4 or 10 substeps (PhysX with TGS in as many iterations);
-               other efforts act at the start of the step
+    implicit10 the same in 10 substeps (PhysX with TGS in as many iterations); other efforts act at
+               the start of the step
+
+The limits of an own servo clip its effort, which then is constant in a step: that of the start of
+the step, or if implicit that which acts in it. A substep may have the impulse of its whole step. A
+rate beyond the limit is set to it at the end of a step or substep. Exactly both clip in the FINE
+parts of a tick, each in closed form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from roboaccord.contract import Array
+from roboaccord.numerics import kernel
 
 MODES = ("own", "explicit", "limited", "line")
 LIMITED = MODES[2:]
 # Schemes of steps with an engine's own servo in it, and of those with an effort that is held.
-SCHEMES = {"own": ("exact", "euler", "damped", "implicit", "implicit10", "implicit4"),
+SCHEMES = {"own": ("exact", "euler", "damped", "implicit", "implicit10"),
            "explicit": ("exact", "euler")}  # fmt: skip
-NO_LIMIT = 1e300  # N m, rad/s
+NO_LIMIT = float("inf")  # N m, rad/s
+FINE = 64
 SMALL, WEAK = 1e-12, 1e-5  # angle and damping below which closed forms are series
 # Steps of the search for an unstable stiffness: by this ratio, up to MOST times the servo's.
 DECADE, MOST = 10.0, 1e6
+FAINT = 1e-300  # added to a pole, whose logarithm is taken
 FLOOR = 1e-4  # of a motion; what is smaller is the round-off of single precision at rest
 BAND = 0.02  # of the step; a response has settled once it stays within it
 
@@ -52,17 +59,14 @@ class Servo:
     velocity: float = NO_LIMIT
 
     def effort_at(self, error: float, rate: float) -> float:
-        """Return the effort at a position error r - q and a rate.
+        """Return the effort at a position error r - q and a rate."""
+        return effort_of(error, rate, *self.numbers)
 
-        What brakes has the whole effort limit. What accelerates ends at the velocity limit: at once
-        if `limited`, along effort (1 - |rate| / velocity) on a `line`.
-        """
-        effort = self.kp * error - self.kd * rate
-        if self.mode not in LIMITED:
-            return effort
-        share = max(1.0 - abs(rate) / self.velocity, 0.0) if effort * rate > 0.0 else 1.0
-        largest = self.effort * (share if self.mode == "line" else float(share > 0.0))
-        return max(-largest, min(effort, largest))
+    @property
+    def numbers(self) -> tuple[float, float, bool, float, float]:
+        """Gains, whether there is a torque-speed line, and the limits that act."""
+        limits = (self.effort, self.velocity) if self.mode != "explicit" else (NO_LIMIT, NO_LIMIT)
+        return self.kp, self.kd, self.mode == "line", *limits
 
     def stiffer(self, factor: float) -> Servo:
         """Return the servo with another stiffness and the same damping ratio, without limits."""
@@ -84,14 +88,43 @@ class Joint:
 
         The servo's input is its effort, or the target in the mode `own`.
         """
-        is_own, joint, count = servo.mode == "own", self, self.steps
-        if scheme == "exact":
-            joint, count = replace(self, step=self.step * self.steps), 1
-        kp, kd = (servo.kp, servo.kd) if is_own else (0.0, 0.0)
-        rows, by_target, by_effort = step = _step(joint, kp, kd, scheme)
-        for _ in range(count - 1):
-            step = rows @ step[0], rows @ step[1] + by_target, rows @ step[2] + by_effort
-        return step if is_own else (step[0], step[2], step[2])
+        free = servo.stiffer(1.0)
+        numbers = *self._maps(free, scheme), NO_LIMIT, NO_LIMIT
+        columns = np.array([advance(*unit, *numbers) for unit in np.eye(4)]).T
+        return columns[:, :2], columns[:, 2 if servo.mode == "own" else 3], columns[:, 3]
+
+    def _maps(self, servo: Servo, scheme: str) -> tuple[int, int, float, Array, Array, Array]:
+        """Return how a tick is stepped.
+
+        Returns:
+            Steps, substeps, step [s], and what gives the state at the end of a substep: from
+            position, rate, target and effort (2, 4), and where the servo is at its limit (2, 4),
+            with its effort as the target; the effort of the servo from these (4,); and what is
+            added to the rate at the start of a step, from rate and effort (2,).
+        """
+        name = scheme.rstrip("0123456789")
+        parts, h, inertia, d = int(scheme[len(name) :] or 1), self.step, self.inertia, self.damping
+        kp, kd = (servo.kp, servo.kd) if servo.mode == "own" else (0.0, 0.0)
+        wish = np.array([-kp, -kd, kp, 0.0])
+        if name == "exact":
+            steps = 1 if servo == servo.stiffer(1.0) else FINE
+            h = self.step * self.steps / steps
+            pairs = (
+                (closed_form(inertia, d + kd, kp, h), kp),
+                (closed_form(inertia, d, 0.0, h), 1.0),
+            )
+            maps = (np.column_stack([rows, by * k, by]) for (rows, by), k in pairs)
+            return steps, 1, h, *maps, wish, np.zeros(2)
+        t, start = h / parts, np.array([-d, 1.0]) * h / inertia * (parts > 1)
+        d, u = (d, 1.0) if parts == 1 else (0.0, 0.0)  # in the substeps, else at the start
+        late = t * kp if name == "implicit" else 0.0
+        end = inertia + t * (late + (kd if name != "euler" else 0.0))
+        change = np.array([-kp, -kd - late - d, kp, u]) * t / end
+        if name == "implicit":
+            wish = change * inertia / t + [0.0, d, 0.0, -u]
+        rates = np.array([change, np.array([0.0, -d, 1.0, u]) * t / inertia]) + [0.0, 1.0, 0.0, 0.0]
+        maps = (np.array([t * rate + [1.0, 0.0, 0.0, 0.0], rate]) for rate in rates)
+        return self.steps, parts, t, *maps, wish, start
 
     def compliance(self, servo: Servo, scheme: str = "exact") -> float:
         """Return the angle by which a constant effort of 1 moves the joint in the end."""
@@ -100,20 +133,9 @@ class Joint:
         return 1.0 / servo.kp if at_rest else float(np.linalg.solve(np.eye(2) - rows, loads)[0])
 
     def respond(self, servo: Servo, targets: Array, scheme: str = "exact") -> Array:
-        """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,).
-
-        Limits are those of `LIMITED` modes; limits.py has those of an own servo.
-        """
-        rows, inputs, _ = self.tick(servo, scheme)
-        ((a, b), (c, d)), (by_q, by_v) = rows.tolist(), inputs.tolist()
-        q, v, out, waiting = 0.0, 0.0, [0.0], [0.0] * servo.delay
-        for target in targets.tolist():
-            is_own = servo.mode == "own"
-            waiting.append(target if is_own else servo.effort_at(target - q, v))
-            u = waiting.pop(0)
-            q, v = a * q + b * v + by_q * u, c * q + d * v + by_v * u
-            out.append(q)
-        return np.array(out)
+        """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
+        is_own, maps = servo.mode == "own", self._maps(servo, scheme)
+        return march(np.asarray(targets), servo.delay, is_own, *servo.numbers, *maps)
 
     def poles(self, servo: Servo, scheme: str = "exact") -> Array:
         """Return the poles z of a control tick without limits, the largest first."""
@@ -137,37 +159,68 @@ class Joint:
         return factor and servo.kp * factor
 
 
-def parts_of(scheme: str) -> tuple[str, int]:
-    """Return the name of a scheme without its number of substeps, and this."""
-    name = scheme.rstrip("0123456789")
-    return name, int(scheme[len(name) :] or 1)
+@kernel
+def effort_of(
+    error: float, rate: float, kp: float, kd: float, line: bool, limit: float, velocity: float
+) -> float:
+    """Return the effort of a servo that computes it.
 
-
-def _step(joint: Joint, kp: float, kd: float, scheme: str) -> tuple[Array, Array, Array]:
-    """Return A (2, 2), B (2,) of a target and B (2,) of an effort, of a physics step with a servo.
-
-    In substeps of PhysX efforts act at the start of the step, as the joint's own damping does here.
+    What brakes has the whole effort limit. What accelerates ends at the velocity limit: at once, or
+    along effort (1 - |rate| / velocity) on a line.
     """
-    name, parts = parts_of(scheme)
-    inertia, d, h = joint.inertia, joint.damping, joint.step / parts
-    if name == "exact":
-        rows, effort = closed_form(inertia, d + kd, kp, h)
-        return rows, kp * effort, effort
-    late = h * kp if name == "implicit" else 0.0  # the spring at the end of the step
-    end = inertia + h * ((kd if name != "euler" else 0.0) + late)
-    rate = np.array([-h * kp / end, 1.0 - h * (kd + late + (d if parts == 1 else 0.0)) / end])
-    rows = np.array([[1.0 + h * rate[0], h * rate[1]], rate])
-    effort = np.array([h * h, h]) / end
-    if parts == 1:
-        return rows, kp * effort, effort
-    whole, by_target = rows, kp * effort
-    for _ in range(parts - 1):
-        whole, by_target = rows @ whole, rows @ by_target + kp * effort
-    push = whole @ np.array([0.0, joint.step / inertia])
-    return whole - np.outer(push, [0.0, d]), by_target, push
+    effort = kp * error - kd * rate
+    share = max(1.0 - abs(rate) / velocity, 0.0) if effort * rate > 0.0 else 1.0
+    largest = 0.0 if share == 0.0 else limit * (share if line else 1.0)
+    return max(-largest, min(effort, largest))
 
 
-@lru_cache(maxsize=256)
+@kernel
+def march(
+    targets: Array, delay: int, own: bool, kp: float, kd: float, line: bool, limit: float,
+    velocity: float, steps: int, parts: int, t: float, pd: Array, free: Array, wish: Array,
+    start: Array,
+) -> Array:  # fmt: skip
+    """Return the positions (k + 1,) under targets (k,)."""
+    out, late, q, v = np.zeros(len(targets) + 1), np.zeros(len(targets) + delay), 0.0, 0.0
+    for i in range(len(targets)):
+        target, effort = 0.0, 0.0
+        if own:
+            late[i + delay] = targets[i]
+            target = late[i]
+        else:
+            late[i + delay] = effort_of(targets[i] - q, v, kp, kd, line, limit, velocity)
+            effort = late[i]
+        q, v = advance(
+            q, v, target, effort, steps, parts, t, pd, free, wish, start,
+            limit if own else np.inf, velocity if own else np.inf,
+        )  # fmt: skip
+        out[i + 1] = q
+    return out
+
+
+@kernel
+def advance(
+    q: float, v: float, target: float, effort: float, steps: int, parts: int, t: float, pd: Array,
+    free: Array, wish: Array, start: Array, limit: float, velocity: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Return position and rate after a control tick under target and effort, see `Joint._maps`."""
+    for _ in range(steps):
+        v += start[0] * v + start[1] * effort
+        low, high = -limit * parts, limit * parts
+        for _ in range(parts):
+            wanted = wish[0] * q + wish[1] * v + wish[2] * target + wish[3] * effort
+            held = max(low, min(wanted, high))
+            low, high = low - held, high - held
+            m, aim = (pd, target) if held == wanted else (free, held)
+            before, rate = q, v
+            q = m[0, 0] * before + m[0, 1] * rate + m[0, 2] * aim + m[0, 3] * effort
+            v = m[1, 0] * before + m[1, 1] * rate + m[1, 2] * aim + m[1, 3] * effort
+            if abs(v) > velocity:
+                v = velocity if v > 0.0 else -velocity
+                q = before + t * v
+    return q, v
+
+
 def closed_form(inertia: float, d: float, k: float, t: float) -> tuple[Array, Array]:
     """Return A and B of I a + d v + k q = u over a time t, by its characteristic roots."""
     p, w2 = d / inertia, k / inertia
@@ -232,5 +285,5 @@ def poles_of(deviation: Array, order: int) -> Array:
 
 def damping_ratio(poles: Array) -> float:
     """Return the damping ratio of the two slowest poles."""
-    s = np.log(poles[:2].astype(complex) + 1.0 / NO_LIMIT)
+    s = np.log(poles[:2].astype(complex) + FAINT)
     return float(-s.sum().real / (2.0 * abs(s[0] * s[1]) ** 0.5))

@@ -21,7 +21,7 @@ from roboaccord.robots.urdf_changes import without_frames
 from roboaccord.scenario import Setup
 from roboaccord.simulators.reference import TreeReference
 
-from roboaccord_files.servo.linear import NO_LIMIT, Servo
+from roboaccord_files.servo.linear import Servo
 
 LOST = 1e3  # a joint that is so many starts away is lost, and the run ends
 
@@ -90,8 +90,7 @@ class Rig:
         state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
         waiting = [self.start if self.own else at_rest] * servos[joint].delay
         for i in driven if self.own and isinstance(simulator, EngineSimulator) else ():
-            limits = (servos[i].effort, servos[i].velocity)
-            simulator.limit_servo(i, *(x if x < NO_LIMIT else np.inf for x in limits))
+            simulator.limit_servo(i, servos[i].effort, servos[i].velocity)
         limit = LOST * (max(abs(nudge), float(np.abs(targets).max())) or 1.0)
         for target in targets:
             aims, effort = self.start + target * unit, np.array(at_rest)

@@ -38,7 +38,9 @@ def lines(result: Mapping[str, Any]) -> list[RenderableType]:
         tables[name].add_row(*who, over, *(figure((row | seen)[key]) for key in KEYS))
         sizes = seen["differences"].items()
         signs = {k: "" if k.endswith("limit") else "+" for k in seen["differences"]}
-        text = ", ".join(f"{k} {v if isinstance(v, str) else f'{v:{signs[k]}.3g}'}" for k, v in sizes)
+        text = ", ".join(
+            f"{k} {v if isinstance(v, str) else f'{v:{signs[k]}.3g}'}" for k, v in sizes
+        )
         if text:
             alike.setdefault(f"{' '.join(who)}: {text}", []).append(name)
     out = [f"{k} ({', '.join(v)})" if len(v) < len(tables) else k for k, v in alike.items()]
