@@ -29,7 +29,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-
 import numpy as np
 from roboaccord.contract import Array
 
@@ -41,14 +40,14 @@ CLOSE, MOST = 1e-12, 200  # of fits: relative change at the end, and most respon
 # Residual over the step, and over the smallest one, that is as good. A change of the delay, the
 # armature or the mode, too, must lower the error WORTH times: gains imitate most of a delay.
 NOISE, WORSE, WORTH = 1e-6, 3.0, 10.0
-ALL = "kp", "kd", "effort", "velocity"  # what is fitted, where there are limits
 POOR = 3e-4  # residual over the step from which limits are sought
-_WORDS = ("continuous", "explicit in each physics step", "implicit damping", "implicit",
-          "implicit in 10 substeps")  # fmt: skip
+GAINS, LIMITS = ("kp", "kd"), ("effort", "velocity")
 # Schemes of the own servos of engines, as their sources have them and test_servo finds them.
 EXPECTED = {"mujoco": "damped", "mjwarp": "damped", "dart": "implicit", "drake": "implicit",
             "newton": "euler", "sapien": "implicit10"}  # fmt: skip
-NAMES = dict(zip(SCHEMES["own"], _WORDS, strict=True))
+NAMES = {"exact": "continuous", "euler": "explicit in each physics step",
+         "damped": "implicit damping", "implicit": "implicit",
+         "implicit10": "implicit in 10 substeps"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,19 +55,19 @@ class Found:
     """The servo that a response shows.
 
     Args:
-        servo: gains for the intended inertia, mode (`own` or `explicit`) and delay.
+        servo, joint: as they are; the mode of a servo that an engine does not have of its own is
+            `explicit` or, with limits, `limited`.
         scheme: of its steps.
         residual: rms of what it leaves of the response, relative to the step.
-        joint, intended: what was intended.
-        ratio: of the real inertia to the intended one, and of the real gains to those of `servo`.
+        intended, meant: servo, with the limits to which it comes, and joint as they were to be.
     """
 
     servo: Servo
+    joint: Joint
     scheme: str
     residual: float
-    joint: Joint
     intended: Servo
-    ratio: float
+    meant: Joint
 
     def differences(self) -> dict[str, float | str]:
         """Return what differs from the intended servo, with its size; from a continuous one."""
@@ -78,20 +77,15 @@ class Found:
             named["mode"] = NAMES[self.scheme] if is_own else "explicit, held over a tick"
         if servo.delay != intended.delay:
             named["delay"] = float(servo.delay - intended.delay)
-        limits = {"effort": servo.effort * self.ratio, "velocity": servo.velocity}
-        for key, real in limits.items():
-            wanted = getattr(intended, key)
-            if wanted < NO_LIMIT <= real:
-                both = "ignores" in named
-                named["ignores"] = "limits of effort and velocity" if both else f"{key} limit"
-            elif not math.isclose(real, wanted, rel_tol=ALIKE):
-                named[f"{key} limit"] = real
-        if self.ratio != 1.0:
-            named["armature"] = (self.ratio - 1.0) * self.joint.inertia
-        for key in ("kp", "kd"):
-            real, wanted = self.ratio * getattr(servo, key), getattr(intended, key)
-            if abs(real - wanted) > ALIKE * (wanted or 1.0):
-                named[key] = real - wanted
+        if self.joint != self.meant:
+            named["armature"] = self.joint.inertia - self.meant.inertia
+        pairs = {key: (getattr(servo, key), getattr(intended, key)) for key in (*GAINS, *LIMITS)}
+        ignored = [f"{k} limit" for k, (real, wanted) in pairs.items() if wanted < real == NO_LIMIT]
+        if ignored:
+            named["ignores"] = " and ".join(ignored)
+        for key, (real, wanted) in pairs.items():
+            if real < NO_LIMIT and not math.isclose(real, wanted, rel_tol=ALIKE, abs_tol=NOISE):
+                named |= {key: real - wanted} if key in GAINS else {f"{key} limit": real}
         return named
 
 
@@ -107,32 +101,33 @@ def identify(
         engine: name, for EXPECTED; "" where it is not known.
         kp: stiffness that a droop under a known weight shows; None without weight.
     """
-    targets, period = np.full(len(response) - 1, step), joint.step * joint.steps
-    free, intended = servo.stiffer(1.0), felt(joint, servo, targets)
+    period, free = joint.step * joint.steps, servo.stiffer(1.0)
+    intended = felt(joint, servo, np.full(len(response) - 1, step))
 
     def tried(mode: str, scheme: str, keys: Sequence[str], delay: int, *limits: float) -> Found:
         mode = "limited" if limits and mode != "own" else mode
         start = Servo(free.kp, free.kd, mode, delay, *limits)
-        fitted, _ = fit(response, targets, joint, start, scheme, keys)
-        residual = rms(joint.respond(fitted, targets, scheme), response) / abs(step)
+        fitted, _, residual = fit(response, step, joint, start, scheme, keys)
         ratio = _ratio(fitted, joint, intended, scheme, kp)
-        return Found(fitted, scheme, residual, joint, intended, ratio)
+        real = {key: ratio * getattr(fitted, key) for key in (*GAINS, "effort")}
+        other = replace(joint, inertia=ratio * joint.inertia)
+        return Found(replace(fitted, **real), other, scheme, residual, intended, joint)
 
     def distance(found: Found) -> tuple[float, float]:
         named = found.differences()  # of as many, gains are the last that differ, then limits
-        last = 0.1 * len({"kp", "kd"} & named.keys()) + 0.1 * any("limit" in key for key in named)
+        last = 0.1 * len({*GAINS} & named.keys()) + 0.1 * any("limit" in key for key in named)
         known = (found.servo.mode, found.scheme) == (intended.mode, EXPECTED.get(engine))
         return len(named) + last - known, found.residual
 
     ways = [(mode, scheme) for mode, names in SCHEMES.items() for scheme in names]
     delays = range(servo.delay + MOST_DELAY + 1)
-    candidates = [tried(*way, ALL, delay) for way, delay in product(ways, delays)]
+    candidates = [tried(*way, GAINS, delay) for way, delay in product(ways, delays)]
     if intended != free or min(found.residual for found in candidates) > POOR:
         peaks = [float(np.abs(np.diff(response, n)).max()) / period**n for n in (1, 2)]
         rates, efforts = (peaks[0], NO_LIMIT), (joint.inertia * peaks[1], NO_LIMIT)
-        for way, keys, *limits in product(ways, (ALL, ALL[2:]), delays, efforts, rates):
+        for way, gains, *limits in product(ways, (GAINS, ()), delays, efforts, rates):
             if way[0] == "own" or limits[-1] == NO_LIMIT:
-                candidates.append(tried(*way, keys, *limits))
+                candidates.append(tried(*way, (*gains, *LIMITS), *limits))
     best = min(found.residual for found in candidates)
     accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
     return min(accepted, key=distance)
@@ -140,27 +135,22 @@ def identify(
 
 def felt(joint: Joint, servo: Servo, targets: Array) -> Servo:
     """Return a servo without those limits to which it does not come under targets (k,)."""
-    size = float(np.abs(targets).max())
-    for key in ("effort", "velocity"):
+    for key in LIMITS:
         without = replace(servo, **{key: NO_LIMIT})
         changed = (joint.respond(each, targets) for each in (without, servo))
-        servo = without if rms(*changed) < NOISE * size else servo
+        servo = without if rms(*changed) < NOISE * np.abs(targets).max() else servo
     return servo
 
 
 def fit(
-    response: Array,
-    targets: Array,
-    joint: Joint,
-    servo: Servo,
-    scheme: str,
-    keys: Sequence[str],
-) -> tuple[Servo, Joint]:
-    """Return servo and joint that fit a response best by their values of keys, on logarithms."""
+    response: Array, step: float, joint: Joint, servo: Servo, scheme: str, keys: Sequence[str]
+) -> tuple[Servo, Joint, float]:
+    """Return servo and joint that fit a response best by their values of keys, and the residual."""
     from scipy.optimize import least_squares
 
     known = vars(servo) | vars(joint) | {"kd": servo.kd or 2.0 * (servo.kp * joint.inertia) ** 0.5}
     start = {key: known[key] for key in keys if known[key] < NO_LIMIT}
+    targets = np.full(len(response) - 1, step)
 
     def changed(x: Array) -> tuple[Servo, Joint]:
         values = dict(zip(start, np.exp(np.clip(x, -99.0, 99.0)).tolist()))
@@ -168,14 +158,15 @@ def fit(
         return replace(servo, **values), other
 
     def miss(x: Array) -> Array:
-        with np.errstate(all="ignore"):  # of gains that are unstable on the way
-            new, other = changed(x)
-            difference = other.respond(new, targets, scheme) - response
+        new, other = changed(x)
+        difference = other.respond(new, targets, scheme) - response
         return np.nan_to_num(np.clip(difference, -1e3, 1e3), nan=1e3)
 
-    x = np.log(np.array([*start.values()]))
-    ends = {"ftol": CLOSE, "xtol": CLOSE, "gtol": CLOSE, "max_nfev": MOST}
-    return changed(least_squares(miss, x, method="lm", **ends).x)
+    x = np.log(np.array([*start.values()]))  # gains that are tried may be unstable
+    with np.errstate(all="ignore"):
+        if len(x):
+            x = least_squares(miss, x, method="lm", xtol=CLOSE, ftol=CLOSE, max_nfev=MOST).x
+        return *changed(x), float(np.sqrt(np.mean(miss(x) ** 2))) / abs(step)
 
 
 def _ratio(fitted: Servo, joint: Joint, intended: Servo, scheme: str, kp: float | None) -> float:
@@ -201,19 +192,13 @@ def proposal(
         first, second: what both responses show.
         lowest: additional armature, which may be negative, at least [kg m^2].
     """
-    targets, joint, best = np.full(len(response) - 1, size), second.joint, None
-    real = joint.inertia * second.ratio
+    real, best = second.joint.inertia, (np.inf, second.servo, 0.0)
     # Another inertia that the first shows is taken over, and so its stiffness under a weight stays.
-    ratio = first.ratio if first.ratio * joint.inertia - real >= lowest else second.ratio
-    scaled = {key: ratio * getattr(second.servo, key) for key in ("kp", "kd")}
-    limited = replace(second.servo, effort=second.servo.effort * second.ratio)
-    start = replace(joint, inertia=ratio * joint.inertia)
-    for late, keys in product((second, first), (ALL[:2], (*ALL[:2], "inertia"))):
-        servo = replace(limited, **scaled, delay=late.servo.delay)
-        servo, other = fit(response, targets, start, servo, second.scheme, keys)
-        error = rms(other.respond(servo, targets, second.scheme), response) / abs(size)
-        worth = best is None or (best[0] > NOISE and error * WORTH < best[0])
-        if worth and other.inertia - real >= lowest:
-            best = error, servo, other.inertia - real
-    assert best
-    return best[1], best[2]
+    start = replace(second.joint, inertia=max(first.joint.inertia, real + lowest))
+    for late, more in product((second, first), ((), ("inertia",))):
+        servo = replace(second.servo, delay=late.servo.delay)
+        *found, error = fit(response, size, start, servo, second.scheme, (*GAINS, *more))
+        added = found[1].inertia - real
+        if added >= lowest and best[0] > max(NOISE, WORTH * error):
+            best = error, found[0], added
+    return best[1:]

@@ -26,7 +26,7 @@ parts of a tick, each in closed form.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract import Array
@@ -63,10 +63,10 @@ class Servo:
         return effort_of(error, rate, *self.numbers)
 
     @property
-    def numbers(self) -> tuple[float, float, bool, float, float]:
+    def numbers(self) -> tuple[float, ...]:
         """Gains, whether there is a torque-speed line, and the limits that act."""
         limits = (self.effort, self.velocity) if self.mode != "explicit" else (NO_LIMIT, NO_LIMIT)
-        return self.kp, self.kd, self.mode == "line", *limits
+        return self.kp, self.kd, float(self.mode == "line"), *limits
 
     def stiffer(self, factor: float) -> Servo:
         """Return the servo with another stiffness and the same damping ratio, without limits."""
@@ -88,19 +88,17 @@ class Joint:
 
         The servo's input is its effort, or the target in the mode `own`.
         """
-        free = servo.stiffer(1.0)
-        numbers = *self._maps(free, scheme), NO_LIMIT, NO_LIMIT
-        columns = np.array([advance(*unit, *numbers) for unit in np.eye(4)]).T
+        maps = self._maps(servo.stiffer(1.0), scheme)
+        columns = np.array([advance(*unit, NO_LIMIT, NO_LIMIT, *maps) for unit in np.eye(4)]).T
         return columns[:, :2], columns[:, 2 if servo.mode == "own" else 3], columns[:, 3]
 
-    def _maps(self, servo: Servo, scheme: str) -> tuple[int, int, float, Array, Array, Array]:
-        """Return how a tick is stepped.
+    def _maps(self, servo: Servo, scheme: str) -> tuple[int, int, Array]:
+        """Return steps of a tick, their substeps, and rows of factors (6, 4).
 
-        Returns:
-            Steps, substeps, step [s], and what gives the state at the end of a substep: from
-            position, rate, target and effort (2, 4), and where the servo is at its limit (2, 4),
-            with its effort as the target; the effort of the servo from these (4,); and what is
-            added to the rate at the start of a step, from rate and effort (2,).
+        The factors are of position, rate, target and effort. Rows 0 and 1 give position and rate
+        after a substep; 2 and 3 the same of a servo at its limit, whose effort is the target; 4
+        the effort of the servo. Row 5 has the factors of rate and effort in what is added to the
+        rate at the start of a step, and the length of a substep [s].
         """
         name = scheme.rstrip("0123456789")
         parts, h, inertia, d = int(scheme[len(name) :] or 1), self.step, self.inertia, self.damping
@@ -109,22 +107,20 @@ class Joint:
         if name == "exact":
             steps = 1 if servo == servo.stiffer(1.0) else FINE
             h = self.step * self.steps / steps
-            pairs = (
-                (closed_form(inertia, d + kd, kp, h), kp),
-                (closed_form(inertia, d, 0.0, h), 1.0),
-            )
-            maps = (np.column_stack([rows, by * k, by]) for (rows, by), k in pairs)
-            return steps, 1, h, *maps, wish, np.zeros(2)
-        t, start = h / parts, np.array([-d, 1.0]) * h / inertia * (parts > 1)
+            pairs = ((d + kd, kp, kp), (d, 0.0, 1.0))
+            solved = ((*closed_form(inertia, damping, k, h), aim) for damping, k, aim in pairs)
+            maps = [np.column_stack([rows, aim * by, by]) for rows, by, aim in solved]
+            return steps, 1, np.vstack([*maps, wish, [0.0, 0.0, h, 0.0]])
+        t, start = h / parts, [-d * h / inertia, h / inertia] if parts > 1 else [0.0, 0.0]
         d, u = (d, 1.0) if parts == 1 else (0.0, 0.0)  # in the substeps, else at the start
         late = t * kp if name == "implicit" else 0.0
         end = inertia + t * (late + (kd if name != "euler" else 0.0))
         change = np.array([-kp, -kd - late - d, kp, u]) * t / end
         if name == "implicit":
             wish = change * inertia / t + [0.0, d, 0.0, -u]
-        rates = np.array([change, np.array([0.0, -d, 1.0, u]) * t / inertia]) + [0.0, 1.0, 0.0, 0.0]
-        maps = (np.array([t * rate + [1.0, 0.0, 0.0, 0.0], rate]) for rate in rates)
-        return self.steps, parts, t, *maps, wish, start
+        rates = np.array([change, np.array([0.0, -d, 1.0, u]) * t / inertia]) + np.eye(4)[1]
+        maps = [np.array([t * rate + np.eye(4)[0], rate]) for rate in rates]
+        return self.steps, parts, np.vstack([*maps, wish, [*start, t, 0.0]])
 
     def compliance(self, servo: Servo, scheme: str = "exact") -> float:
         """Return the angle by which a constant effort of 1 moves the joint in the end."""
@@ -135,7 +131,7 @@ class Joint:
     def respond(self, servo: Servo, targets: Array, scheme: str = "exact") -> Array:
         """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
         is_own, maps = servo.mode == "own", self._maps(servo, scheme)
-        return march(np.asarray(targets), servo.delay, is_own, *servo.numbers, *maps)
+        return march(targets, servo.delay, is_own, np.array(servo.numbers), *maps)
 
     def poles(self, servo: Servo, scheme: str = "exact") -> Array:
         """Return the poles z of a control tick without limits, the largest first."""
@@ -161,7 +157,7 @@ class Joint:
 
 @kernel
 def effort_of(
-    error: float, rate: float, kp: float, kd: float, line: bool, limit: float, velocity: float
+    error: float, rate: float, kp: float, kd: float, line: float, limit: float, velocity: float
 ) -> float:
     """Return the effort of a servo that computes it.
 
@@ -176,34 +172,29 @@ def effort_of(
 
 @kernel
 def march(
-    targets: Array, delay: int, own: bool, kp: float, kd: float, line: bool, limit: float,
-    velocity: float, steps: int, parts: int, t: float, pd: Array, free: Array, wish: Array,
-    start: Array,
-) -> Array:  # fmt: skip
+    targets: Array, delay: int, own: bool, numbers: Array, steps: int, parts: int, maps: Array
+) -> Array:
     """Return the positions (k + 1,) under targets (k,)."""
     out, late, q, v = np.zeros(len(targets) + 1), np.zeros(len(targets) + delay), 0.0, 0.0
+    kp, kd, line, limit, velocity = numbers
     for i in range(len(targets)):
-        target, effort = 0.0, 0.0
         if own:
             late[i + delay] = targets[i]
-            target = late[i]
+            q, v = advance(q, v, late[i], 0.0, limit, velocity, steps, parts, maps)
         else:
             late[i + delay] = effort_of(targets[i] - q, v, kp, kd, line, limit, velocity)
-            effort = late[i]
-        q, v = advance(
-            q, v, target, effort, steps, parts, t, pd, free, wish, start,
-            limit if own else np.inf, velocity if own else np.inf,
-        )  # fmt: skip
+            q, v = advance(q, v, 0.0, late[i], np.inf, np.inf, steps, parts, maps)
         out[i + 1] = q
     return out
 
 
 @kernel
 def advance(
-    q: float, v: float, target: float, effort: float, steps: int, parts: int, t: float, pd: Array,
-    free: Array, wish: Array, start: Array, limit: float, velocity: float,
+    q: float, v: float, target: float, effort: float, limit: float, velocity: float,
+    steps: int, parts: int, maps: Array,
 ) -> tuple[float, float]:  # fmt: skip
     """Return position and rate after a control tick under target and effort, see `Joint._maps`."""
+    wish, start = maps[4], maps[5]
     for _ in range(steps):
         v += start[0] * v + start[1] * effort
         low, high = -limit * parts, limit * parts
@@ -211,13 +202,13 @@ def advance(
             wanted = wish[0] * q + wish[1] * v + wish[2] * target + wish[3] * effort
             held = max(low, min(wanted, high))
             low, high = low - held, high - held
-            m, aim = (pd, target) if held == wanted else (free, held)
+            m, aim = (maps[:2], target) if held == wanted else (maps[2:4], held)
             before, rate = q, v
             q = m[0, 0] * before + m[0, 1] * rate + m[0, 2] * aim + m[0, 3] * effort
             v = m[1, 0] * before + m[1, 1] * rate + m[1, 2] * aim + m[1, 3] * effort
             if abs(v) > velocity:
                 v = velocity if v > 0.0 else -velocity
-                q = before + t * v
+                q = before + start[2] * v
     return q, v
 
 
