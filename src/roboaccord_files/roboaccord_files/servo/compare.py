@@ -40,7 +40,7 @@ AT_REST, FELT = 2e-3, 1e-3
 Key = tuple[str, str]  # engine and mode
 Run = dict[int, tuple[Rig, Array, Found | None]]  # rig, response and its servo by number of a joint
 Runs = dict[Key, Run]
-Trial = dict[int, tuple[Servo, float, Array]]  # servo, more armature, and response by number
+Trial = tuple[dict[int, Array], dict[str, Any]]  # responses by number of a joint, and changes
 
 
 def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
@@ -103,11 +103,10 @@ class Responses:
 
     def droop(self, number: int) -> float:
         """Return the angle by which the weight moves a joint from its target, exactly."""
-        kp, x, change = self.servos[number].kp, 0.0, 1e-6
-        for _ in range(20):  # Newton's method
-            slope = (self.weight(number, x + change) - self.weight(number, x - change)) / change
-            x -= (kp * x + self.weight(number, x)) / (kp + 0.5 * slope)
-        return x
+        from scipy.optimize import fsolve
+
+        kp = self.servos[number].kp
+        return float(fsolve(lambda x: kp * x[0] + self.weight(number, x[0]), 0.0, xtol=1e-12)[0])
 
     def run(self, origin: tuple[str, str], done: Callable[[], None]) -> dict[str, Any]:
         """Return the rows of all joints, what their responses show, and the matches.
@@ -129,7 +128,7 @@ class Responses:
         firsts = (k for k in runs if k[0] != EXACT and all(a in ("", b) for a, b in zip(origin, k)))
         first = next(firsts, (EXACT, ""))
         others = [key for key in runs if first != key and first in runs]
-        trials = {key: trial for key in others if (trial := self._trial(runs, first, key))}
+        trials = {key: trial for key in others if (trial := self._trial(runs, first, key))[0]}
         result["match"] = [self._match(runs, first, key, trials) for key in trials]
         return result
 
@@ -206,42 +205,35 @@ class Responses:
         return [ratio, factor and factor * servo.kp]
 
     def _trial(self, runs: Runs, first: Key, key: Key) -> Trial:
-        """Return the servos by which an engine is to answer as the first, and how it then does."""
-        trial = Trial()
+        """Return responses by which an engine is to answer as the first, and what is changed."""
+        curves, gains, armature = dict[int, Array](), dict[str, Any](), dict[str, float]()
         for i, (rig, _, second) in runs[key].items():
-            (_, wanted, shown), size, limits = runs[first][i], float(self.steps[i]), self.servos[i]
+            (_, wanted, shown), limits, name = runs[first][i], self.servos[i], self.setup.joints[i]
             if shown and second:
-                lowest = -float(self.armature[i])
-                servo, armature = proposal(wanted, size, shown, second, lowest)
-                limited = {"effort": limits.effort, "velocity": limits.velocity}
-                servos = [replace(servo, mode=key[1], **limited)] * len(self.servos)
-                added = self.armature + armature * np.eye(len(servos))[i]
-                changed = replace(rig, armature=added) if armature else rig
-                answer = changed.respond(i, servos, self.targets(i)["step"])
-                trial[i] = servo, armature, answer
-        return trial
+                present, size = float(self.armature[i]), float(self.steps[i])
+                servo, more = proposal(wanted, size, shown, second, -present)
+                limited = replace(limits, kp=servo.kp, kd=servo.kd, delay=servo.delay, mode=key[1])
+                added = self.armature + more * np.eye(len(self.servos))[i]
+                changed = replace(rig, armature=added) if more else rig
+                target = self.targets(i)["step"]
+                curves[i] = changed.respond(i, [limited] * len(self.servos), target)
+                gains[name] = {"kp": servo.kp, "kd": servo.kd}
+                gains[name] |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+                armature |= {name: present + more} if more else {}
+        return curves, {"gains": gains} | ({"armature": armature} if armature else {})
 
     def _match(self, runs: Runs, first: Key, key: Key, trials: dict[Key, Trial]) -> dict[str, Any]:
-        """Return the change by which an engine answers as the first: gains, or a mode, too."""
+        """Return the change by which an engine answers as the first, in another mode if need be."""
 
         def error(curves: Mapping[int, Array]) -> float:
-            pairs = ((linear.rms(c, runs[first][i][1]), self.steps[i]) for i, c in curves.items())
-            return float(np.sqrt(np.mean([(miss / size) ** 2 for miss, size in pairs])))
+            misses = [linear.rms(c, runs[first][i][1]) / self.steps[i] for i, c in curves.items()]
+            return float(np.sqrt(np.mean(np.square(misses))))
 
-        best, names = key, self.setup.joints
-        errors = {k: error({i: t[2] for i, t in trials[k].items()}) for k in trials}
+        best, errors = key, {k: error(curves) for k, (curves, _) in trials.items()}
         for other in trials:
-            if other[0] == key[0] and errors[best] > NOISE and errors[other] * WORTH < errors[best]:
+            if other[0] == key[0] and errors[best] > max(NOISE, WORTH * errors[other]):
                 best = other
-        gains, armature = dict[str, dict[str, float]](), dict[str, float]()
-        for i, (servo, added, _) in trials[best].items():
-            gains[names[i]] = {"kp": servo.kp, "kd": servo.kd}
-            if servo.delay != self.servos[i].delay:
-                gains[names[i]]["delay"] = servo.delay
-            if added:
-                armature[names[i]] = float(self.armature[i]) + added
-        pair = {"from": " ".join(first), "to": " ".join(key), "gains": gains}
+        pair = {"from": " ".join(first), "to": " ".join(key)} | trials[best][1]
         pair |= {"mode": best[1]} if best != key else {}
-        pair |= {"armature": armature} if armature else {}
-        before = error({i: runs[key][i][1] for i in trials[key]})
+        before = error({i: runs[key][i][1] for i in trials[key][0]})
         return pair | {"error_before": before, "error_after": errors[best]}

@@ -33,7 +33,7 @@ from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
 MODES = ("own", "explicit", "limited", "line")
-LIMITED = MODES[2:]
+EXPLICIT, LINE, LIMITED = 1, 3, MODES[2:]
 # Schemes of steps with an engine's own servo in it, and of those with an effort that is held.
 SCHEMES = {"own": ("exact", "euler", "damped", "implicit", "implicit10"),
            "explicit": ("exact", "euler")}  # fmt: skip
@@ -58,15 +58,10 @@ class Servo:
     effort: float = NO_LIMIT
     velocity: float = NO_LIMIT
 
-    def effort_at(self, error: float, rate: float) -> float:
-        """Return the effort at a position error r - q and a rate."""
-        return effort_of(error, rate, *self.numbers)
-
     @property
-    def numbers(self) -> tuple[float, ...]:
-        """Gains, whether there is a torque-speed line, and the limits that act."""
-        limits = (self.effort, self.velocity) if self.mode != "explicit" else (NO_LIMIT, NO_LIMIT)
-        return self.kp, self.kd, float(self.mode == "line"), *limits
+    def numbers(self) -> Array:
+        """Number of the mode, gains and limits, as kernels take them (5,)."""
+        return np.array([MODES.index(self.mode), self.kp, self.kd, self.effort, self.velocity])
 
     def stiffer(self, factor: float) -> Servo:
         """Return the servo with another stiffness and the same damping ratio, without limits."""
@@ -88,31 +83,31 @@ class Joint:
 
         The servo's input is its effort, or the target in the mode `own`.
         """
-        maps = self._maps(servo.stiffer(1.0), scheme)
-        columns = np.array([advance(*unit, NO_LIMIT, NO_LIMIT, *maps) for unit in np.eye(4)]).T
+        maps, limits = self._maps(servo.stiffer(1.0), scheme), np.full(2, NO_LIMIT)
+        columns = np.array([advance(*unit, limits, maps) for unit in np.eye(4)]).T
         return columns[:, :2], columns[:, 2 if servo.mode == "own" else 3], columns[:, 3]
 
-    def _maps(self, servo: Servo, scheme: str) -> tuple[int, int, Array]:
-        """Return steps of a tick, their substeps, and rows of factors (6, 4).
+    def _maps(self, servo: Servo, scheme: str) -> Array:
+        """Return how a tick is stepped (7, 4).
 
-        The factors are of position, rate, target and effort. Rows 0 and 1 give position and rate
-        after a substep; 2 and 3 the same of a servo at its limit, whose effort is the target; 4
-        the effort of the servo. Row 5 has the factors of rate and effort in what is added to the
-        rate at the start of a step, and the length of a substep [s].
+        The rows have factors of position, rate, target and effort. Rows 0 and 1 give position and
+        rate after a substep; 2 and 3 the same of a servo at its limit, whose effort is the target;
+        4 the effort of the servo; 5 what is added to the rate at the start of a step. Row 6 has the
+        steps of a tick, their substeps, and the length of these [s].
         """
         name = scheme.rstrip("0123456789")
-        parts, h, inertia, d = int(scheme[len(name) :] or 1), self.step, self.inertia, self.damping
+        parts, inertia, d, h = int(scheme[len(name) :] or 1), self.inertia, self.damping, self.step
         kp, kd = (servo.kp, servo.kd) if servo.mode == "own" else (0.0, 0.0)
-        wish = np.array([-kp, -kd, kp, 0.0])
+        wish, start, u = np.array([-kp, -kd, kp, 0.0]), np.zeros(4), 1.0
         if name == "exact":
             steps = 1 if servo == servo.stiffer(1.0) else FINE
-            h = self.step * self.steps / steps
-            pairs = ((d + kd, kp, kp), (d, 0.0, 1.0))
-            solved = ((*closed_form(inertia, damping, k, h), aim) for damping, k, aim in pairs)
-            maps = [np.column_stack([rows, aim * by, by]) for rows, by, aim in solved]
-            return steps, 1, np.vstack([*maps, wish, [0.0, 0.0, h, 0.0]])
-        t, start = h / parts, [-d * h / inertia, h / inertia] if parts > 1 else [0.0, 0.0]
-        d, u = (d, 1.0) if parts == 1 else (0.0, 0.0)  # in the substeps, else at the start
+            h *= self.steps / steps
+            pd, free = closed_form(inertia, d + kd, kp, h), closed_form(inertia, d, 0.0, h)
+            maps = [np.column_stack([r, k * by, by]) for (r, by), k in ((pd, kp), (free, 1.0))]
+            return np.vstack([*maps, wish, start, [steps, 1.0, h, 0.0]])
+        if parts > 1:  # what is not the servo acts at the start of the step
+            start, d, u = np.array([0.0, -d, 0.0, 1.0]) * h / inertia, 0.0, 0.0
+        t = h / parts
         late = t * kp if name == "implicit" else 0.0
         end = inertia + t * (late + (kd if name != "euler" else 0.0))
         change = np.array([-kp, -kd - late - d, kp, u]) * t / end
@@ -120,7 +115,7 @@ class Joint:
             wish = change * inertia / t + [0.0, d, 0.0, -u]
         rates = np.array([change, np.array([0.0, -d, 1.0, u]) * t / inertia]) + np.eye(4)[1]
         maps = [np.array([t * rate + np.eye(4)[0], rate]) for rate in rates]
-        return self.steps, parts, np.vstack([*maps, wish, [*start, t, 0.0]])
+        return np.vstack([*maps, wish, start, [self.steps, parts, t, 0.0]])
 
     def compliance(self, servo: Servo, scheme: str = "exact") -> float:
         """Return the angle by which a constant effort of 1 moves the joint in the end."""
@@ -130,19 +125,19 @@ class Joint:
 
     def respond(self, servo: Servo, targets: Array, scheme: str = "exact") -> Array:
         """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
-        is_own, maps = servo.mode == "own", self._maps(servo, scheme)
-        return march(targets, servo.delay, is_own, np.array(servo.numbers), *maps)
+        return march(targets, servo.delay, servo.numbers, self._maps(servo, scheme))
 
     def poles(self, servo: Servo, scheme: str = "exact") -> Array:
         """Return the poles z of a control tick without limits, the largest first."""
         rows, inputs, _ = self.tick(servo, scheme)
-        n = 0 if servo.mode == "own" else servo.delay
+        outside = servo.mode != "own"
+        n, feedback = servo.delay * outside, np.array([-servo.kp, -servo.kd]) * outside
         matrix = np.zeros((2 + n, 2 + n))  # efforts on their way follow the state
         matrix[:2, :2], matrix[2:, 2:] = rows, np.eye(n, k=1)
-        if servo.mode != "own" and n:
-            matrix[:2, 2], matrix[-1, :2] = inputs, (-servo.kp, -servo.kd)
-        elif servo.mode != "own":
-            matrix -= np.outer(inputs, (servo.kp, servo.kd))
+        if n:
+            matrix[:2, 2], matrix[-1, :2] = inputs, feedback
+        else:
+            matrix += np.outer(inputs, feedback)
         return np.array(sorted(np.linalg.eigvals(matrix), key=lambda z: -abs(z)))
 
     def unstable_above(self, servo: Servo, scheme: str = "exact") -> float | None:
@@ -156,59 +151,53 @@ class Joint:
 
 
 @kernel
-def effort_of(
-    error: float, rate: float, kp: float, kd: float, line: float, limit: float, velocity: float
-) -> float:
-    """Return the effort of a servo that computes it.
+def effort_of(error: float, rate: float, numbers: Array) -> float:
+    """Return the effort of a servo at a position error r - q and a rate.
 
-    What brakes has the whole effort limit. What accelerates ends at the velocity limit: at once, or
-    along effort (1 - |rate| / velocity) on a line.
+    What brakes has the whole effort limit. What accelerates ends at the velocity limit: at once if
+    `limited`, along effort (1 - |rate| / velocity) on a `line`.
     """
+    mode, kp, kd, limit, velocity = numbers
     effort = kp * error - kd * rate
     share = max(1.0 - abs(rate) / velocity, 0.0) if effort * rate > 0.0 else 1.0
-    largest = 0.0 if share == 0.0 else limit * (share if line else 1.0)
-    return max(-largest, min(effort, largest))
+    largest = 0.0 if share == 0.0 else limit * (share if mode == LINE else 1.0)
+    return max(-largest, min(effort, largest)) if mode > EXPLICIT else effort
 
 
 @kernel
-def march(
-    targets: Array, delay: int, own: bool, numbers: Array, steps: int, parts: int, maps: Array
-) -> Array:
+def march(targets: Array, delay: int, numbers: Array, maps: Array) -> Array:
     """Return the positions (k + 1,) under targets (k,)."""
     out, late, q, v = np.zeros(len(targets) + 1), np.zeros(len(targets) + delay), 0.0, 0.0
-    kp, kd, line, limit, velocity = numbers
+    own = numbers[0] < EXPLICIT
+    limits = numbers[3:] if own else np.full(2, np.inf)
     for i in range(len(targets)):
-        if own:
-            late[i + delay] = targets[i]
-            q, v = advance(q, v, late[i], 0.0, limit, velocity, steps, parts, maps)
-        else:
-            late[i + delay] = effort_of(targets[i] - q, v, kp, kd, line, limit, velocity)
-            q, v = advance(q, v, 0.0, late[i], np.inf, np.inf, steps, parts, maps)
+        late[i + delay] = targets[i] if own else effort_of(targets[i] - q, v, numbers)
+        target, effort = (late[i], 0.0) if own else (0.0, late[i])
+        q, v = advance(q, v, target, effort, limits, maps)
         out[i + 1] = q
     return out
 
 
 @kernel
 def advance(
-    q: float, v: float, target: float, effort: float, limit: float, velocity: float,
-    steps: int, parts: int, maps: Array,
-) -> tuple[float, float]:  # fmt: skip
+    q: float, v: float, target: float, effort: float, limits: Array, maps: Array
+) -> tuple[float, float]:
     """Return position and rate after a control tick under target and effort, see `Joint._maps`."""
-    wish, start = maps[4], maps[5]
-    for _ in range(steps):
-        v += start[0] * v + start[1] * effort
+    (steps, parts, t, _), limit, velocity = maps[6], limits[0], limits[1]
+    for _ in range(int(steps)):
+        v += maps[5, 1] * v + maps[5, 3] * effort
         low, high = -limit * parts, limit * parts
-        for _ in range(parts):
-            wanted = wish[0] * q + wish[1] * v + wish[2] * target + wish[3] * effort
+        for _ in range(int(parts)):
+            wanted = maps[4, 0] * q + maps[4, 1] * v + maps[4, 2] * target + maps[4, 3] * effort
             held = max(low, min(wanted, high))
             low, high = low - held, high - held
-            m, aim = (maps[:2], target) if held == wanted else (maps[2:4], held)
-            before, rate = q, v
-            q = m[0, 0] * before + m[0, 1] * rate + m[0, 2] * aim + m[0, 3] * effort
-            v = m[1, 0] * before + m[1, 1] * rate + m[1, 2] * aim + m[1, 3] * effort
+            k, aim, before, rate = (0, target, q, v) if held == wanted else (2, held, q, v)
+            q = maps[k, 0] * q + maps[k, 1] * v + maps[k, 2] * aim + maps[k, 3] * effort
+            k += 1
+            v = maps[k, 0] * before + maps[k, 1] * rate + maps[k, 2] * aim + maps[k, 3] * effort
             if abs(v) > velocity:
                 v = velocity if v > 0.0 else -velocity
-                q = before + start[2] * v
+                q = before + t * v
     return q, v
 
 

@@ -21,7 +21,7 @@ from roboaccord.robots.urdf_changes import without_frames
 from roboaccord.scenario import Setup
 from roboaccord.simulators.reference import TreeReference
 
-from roboaccord_files.servo.linear import Servo
+from roboaccord_files.servo.linear import Servo, effort_of
 
 LOST = 1e3  # a joint that is so many starts away is lost, and the run ends
 
@@ -95,7 +95,7 @@ class Rig:
         for target in targets:
             aims, effort = self.start + target * unit, np.array(at_rest)
             for i in () if self.own else driven:
-                effort[i] = servos[i].effort_at(float(aims[i] - state.q[i]), float(state.qd[i]))
+                effort[i] = effort_of(aims[i] - state.q[i], state.qd[i], servos[i].numbers)
             waiting.append(aims if self.own else effort)
             late = waiting.pop(0)
             for i in driven if self.own else ():
