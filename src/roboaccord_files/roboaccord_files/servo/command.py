@@ -96,9 +96,9 @@ def servo_command(
     names, modes = options.listed(joint) or [*setup.joints], options.listed(mode) or [*MODES]
     chosen = [REFERENCE] * free + [e for e in options.choose_engines(engines) if e != REFERENCE]
     wanted, _, wanted_mode = origin.partition(":")
-    checks = {"joint": (names, setup.joints), "mode": (modes, MODES)}
-    checks["word of --as:"] = [w for w in (wanted, wanted_mode) if w], (*chosen, *modes)
-    for label, (given, known) in checks.items():
+    asked = [word for word in (wanted, wanted_mode) if word]
+    checks = ("joint", names, setup.joints), ("mode", modes, MODES)
+    for label, given, known in (*checks, ("word of --as:", asked, (*chosen, *modes))):
         for name in given:
             check_known(f"unknown {label} ", name, known)
     moving = {each.name: each for each in setup.tree.moving}

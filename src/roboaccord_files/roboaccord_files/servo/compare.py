@@ -22,7 +22,7 @@ from roboaccord.robots.joint_friction import friction_of
 from roboaccord.scenario import Setup
 
 from roboaccord_files.servo import linear
-from roboaccord_files.servo.identify import NOISE, WORTH, Found, felt, identify, proposal
+from roboaccord_files.servo.identify import NOISE, WORTH, Found, identify, proposal
 from roboaccord_files.servo.linear import Joint, Servo
 from roboaccord_files.servo.rig import Rig
 
@@ -31,8 +31,7 @@ LEFT = 8.5  # a run takes until e^-LEFT of the slowest motion is left
 FEW, MANY = 24, 2000  # control ticks of a run; by FEW poles are found
 PRECISION = 1.01  # ratio of the stiffnesses between which the limit of an engine is found
 SLACK = 1e-4  # a pole this far beyond 1 is unstable: single precision finds poles so well
-# Start of such a run, over the step; phase of the samples from which a ratio is found [rad].
-NUDGE, PHASE = 0.1, 0.5
+NUDGE = 0.1  # start of such a run, over the step
 RAMP = 0.5  # rad/s or m/s
 # Relative change in the last eighth of a droop that has settled, and size over the step of one that
 # shows the stiffness.
@@ -154,18 +153,18 @@ class Responses:
             whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
             ticks, found = linear.settling(step, size), None
             droop = self.droop(i) if engine == EXACT else float(hold[-1])
-            is_linear = felt(joint, servo, targets["step"]) == servo.stiffer(1.0)
             if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
                 found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
-            ratio, limit = self._stability(light, i, servos, step) if self.held else (None, None)
+            poles = found.poles if found else joint.poles(servo.stiffer(1.0))
+            shown = found or (engine == EXACT and mode not in linear.LIMITED)
             result["joints"].append(head | {
                 "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
                 "armature": float(self.armature[i]),
                 "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
                 "settling": ticks and ticks * self.setup.scenario.control_period,
                 "steady_error": 0.0 - droop if whole else None,
-                "damping_ratio": ratio if whole and is_linear else None,
-                "unstable_above": limit,
+                "damping_ratio": linear.damping_ratio(poles) if whole and shown else None,
+                "unstable_above": self._limit(light, i, servos) if self.held else None,
             })  # fmt: skip
             exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
             result["shown"].append(head | {
@@ -183,26 +182,21 @@ class Responses:
         settled = abs(end - hold[-len(hold) // 8]) < AT_REST * abs(end)
         return -self.weight(i, end) / end if settled and abs(end) > FELT * abs(size) else None
 
-    def _stability(self, rig: Rig, i: int, servos: list[Servo], step: Array) -> list[Any]:
-        """Return damping ratio and limit of a joint, exactly or in an engine by short runs."""
+    def _limit(self, rig: Rig, i: int, servos: list[Servo]) -> float | None:
+        """Return the stiffness at which a joint becomes unstable, in an engine by short runs."""
         joint, servo = self.joints[i], servos[i].stiffer(1.0)
-        poles, guess = joint.poles(servo), joint.unstable_above(servo)
-        if rig.engine == REFERENCE:
-            return [linear.damping_ratio(poles), guess]
-        order, still = len(poles), np.zeros(FEW + 2 * servo.delay)
+        order, still = len(joint.poles(servo)), np.zeros(FEW + 2 * servo.delay)
+        guess = joint.unstable_above(servo)
 
         def unstable(factor: float) -> bool:
             changed = [each.stiffer(factor) for each in servos]
             out = rig.respond(i, changed, still, NUDGE * float(self.steps[i]))
             return len(out) <= len(still) or abs(linear.poles_of(out, order)[0]) > 1.0 + SLACK
 
+        if rig.engine == REFERENCE:
+            return guess
         factor = linear.limit_of(unstable, guess and guess / servo.kp, PRECISION)
-        # Of the whole response, some tenths of a radian of its phase apart.
-        rates = np.abs(np.log(poles[:2].astype(complex) + linear.FAINT))
-        apart = max(int(PHASE / float(rates[0] * rates[1]) ** 0.5), 1)
-        deviation = (step[servo.delay :] - float(self.steps[i]))[::apart]
-        ratio = linear.damping_ratio(linear.poles_of(deviation, 2)) if len(deviation) > 4 else None
-        return [ratio, factor and factor * servo.kp]
+        return factor and factor * servo.kp
 
     def _trial(self, runs: Runs, first: Key, key: Key) -> Trial:
         """Return responses by which an engine is to answer as the first, and what is changed."""

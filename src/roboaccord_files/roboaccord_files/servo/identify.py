@@ -69,6 +69,11 @@ class Found:
     intended: Servo
     meant: Joint
 
+    @property
+    def poles(self) -> Array:
+        """Poles of a control tick without limits."""
+        return self.joint.poles(self.servo.stiffer(1.0), self.scheme)
+
     def differences(self) -> dict[str, float | str]:
         """Return what differs from the intended servo, with its size; from a continuous one."""
         named, servo, intended = dict[str, float | str](), self.servo, self.intended
@@ -172,12 +177,10 @@ def fit(
 def _ratio(fitted: Servo, joint: Joint, intended: Servo, scheme: str, kp: float | None) -> float:
     """Return the ratio of the real inertia to the intended one, for which gains were fitted."""
     stiffer, damper = fitted.kp / intended.kp, fitted.kd / (intended.kd or fitted.kd)
-    ratio = 1.0
-    if max(abs(stiffer - 1.0), abs(damper - 1.0)) > ALIKE:  # else another droop is not the servo's
-        if kp is not None:
-            ratio = kp * joint.compliance(fitted, scheme)
-        elif abs(stiffer / damper - 1.0) < ALIKE:
-            ratio = 1.0 / stiffer
+    if max(abs(stiffer - 1.0), abs(damper - 1.0)) < ALIKE:
+        return 1.0  # another droop is not the servo's
+    ratio = 1.0 / stiffer if abs(stiffer / damper - 1.0) < ALIKE else 1.0
+    ratio = ratio if kp is None else kp * joint.compliance(fitted, scheme)
     return ratio if abs(ratio - 1.0) > ALIKE else 1.0
 
 

@@ -120,8 +120,8 @@ class Joint:
     def compliance(self, servo: Servo, scheme: str = "exact") -> float:
         """Return the angle by which a constant effort of 1 moves the joint in the end."""
         rows, _, loads = self.tick(servo, scheme)
-        at_rest = servo.mode != "own"
-        return 1.0 / servo.kp if at_rest else float(np.linalg.solve(np.eye(2) - rows, loads)[0])
+        own = servo.mode == "own"
+        return float(np.linalg.solve(np.eye(2) - rows, loads)[0]) if own else 1.0 / servo.kp
 
     def respond(self, servo: Servo, targets: Array, scheme: str = "exact") -> Array:
         """Return the positions (k + 1,), from rest at 0, under the targets of k ticks (k,)."""
@@ -229,10 +229,10 @@ def limit_of(unstable: Callable[[float], bool], guess: float | None, ratio: floa
         low *= stride
         if low >= MOST:
             return None
-    high = low * stride
-    while high / low > ratio and low < (middle := (low * high) ** 0.5) < high:
-        low, high = (low, middle) if unstable(middle) else (middle, high)
-    return high
+    while stride > ratio:
+        stride **= 0.5
+        low *= 1.0 if unstable(low * stride) else stride
+    return low * stride
 
 
 def settling(response: Array, step: float) -> int | None:

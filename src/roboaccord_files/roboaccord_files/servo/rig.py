@@ -7,7 +7,7 @@ joints are under their servos.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -45,7 +45,6 @@ class Rig:
     own: bool
     armature: Array
     held: bool = True
-    _locked: set[int] = field(default_factory=set, init=False, compare=False)
 
     @cached_property
     def simulator(self) -> EngineSimulator | TreeReference:
@@ -80,11 +79,8 @@ class Rig:
             AccordError: for an engine that has no servo of its own, or cannot hold joints.
         """
         simulator, first, unit = self.simulator, self.setup.initial, np.eye(len(servos))[joint]
-        wanted = {i for i in range(len(servos)) if self.held and i != joint}
-        for i in self._locked ^ wanted:
-            simulator.lock(i, i in wanted)
-        self._locked.clear()
-        self._locked.update(wanted)
+        for i in range(len(servos)):
+            simulator.lock(i, self.held and i != joint)
         at_rest, driven = 0.0 * unit, [joint] if self.held else [*range(len(servos))]
         pose = self.start + nudge * unit, at_rest, at_rest, first.position, first.orientation
         state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
