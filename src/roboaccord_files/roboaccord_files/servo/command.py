@@ -20,7 +20,7 @@ from roboaccord.engines import REFERENCE
 from roboaccord.scenario import is_file
 from roboaccord.scenario.setups import load_setup
 
-from roboaccord_files.excitation.command import RobotFile, XacroArguments, velocity_limits
+from roboaccord_files.excitation.command import RobotFile, XacroArguments
 from roboaccord_files.excitation.suitable import check_joints
 from roboaccord_files.servo.compare import Responses, statics
 from roboaccord_files.servo.linear import MODES, NO_LIMIT, Servo
@@ -103,12 +103,12 @@ def servo_command(
             check_known(f"unknown {label} ", name, known)
     moving = {each.name: each for each in setup.tree.moving}
     kinds = [moving[name].kind for name in setup.joints]
-    added, velocities, servos = np.full(len(kinds), armature), velocity_limits(setup), []
-    for i, inertia in enumerate((statics(setup, setup.initial.q)[0] + added).tolist()):
-        described = moving[setup.joints[i]].servo
-        stiffness = kp or described[0] or inertia * FREQUENCY**2
-        damping = kd or described[1] or 2.0 * RATIO * math.sqrt(stiffness * inertia)
-        limits = float(setup.effort_limits[i]) or NO_LIMIT, float(velocities[i])
+    added, servos = np.full(len(kinds), armature), []
+    inertias = (statics(setup, setup.initial.q)[0] + added).tolist()
+    for name, inertia, effort in zip(setup.joints, inertias, setup.effort_limits.tolist()):
+        stiffness = kp or moving[name].servo[0] or inertia * FREQUENCY**2
+        damping = kd or moving[name].servo[1] or 2.0 * RATIO * math.sqrt(stiffness * inertia)
+        limits = effort or NO_LIMIT, moving[name].velocity or NO_LIMIT
         servos.append(Servo(stiffness, damping, "explicit", delay, *limits))
     sizes = np.array([step or (SLIDE if kind == "prismatic" else STEP) for kind in kinds])
     numbers = [setup.joints.index(name) for name in names]

@@ -8,7 +8,8 @@ keys of `joints` and `match` stay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -39,7 +40,7 @@ AT_REST, FELT = 2e-3, 1e-3
 Key = tuple[str, str]  # engine and mode
 Run = dict[int, tuple[Rig, Array, Found | None]]  # rig, response and its servo by number of a joint
 Runs = dict[Key, Run]
-Trial = tuple[dict[int, Array], dict[str, Any]]  # responses by number of a joint, and changes
+Curves = dict[str, dict[Key, dict[str, Array]]]  # by joint, then by engine and mode
 
 
 def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
@@ -75,7 +76,7 @@ class Responses:
     engines: Sequence[str]
     modes: Sequence[str]
     held: bool = True
-    curves: dict[str, dict[tuple[str, str], Mapping[str, Array]]] = field(default_factory=dict)
+    curves: Curves = field(default_factory=lambda: defaultdict(dict))
     result: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -127,8 +128,8 @@ class Responses:
         firsts = (k for k in runs if k[0] != EXACT and all(a in ("", b) for a, b in zip(origin, k)))
         first = next(firsts, (EXACT, ""))
         others = [key for key in runs if first != key and first in runs]
-        trials = {key: trial for key in others if (trial := self._trial(runs, first, key))[0]}
-        result["match"] = [self._match(runs, first, key, trials) for key in trials]
+        trials = {key: trial for key in others if (trial := self._trial(runs, first, key))}
+        result["match"] = [self._match(first, key, trials) for key in trials]
         return result
 
     def _run_in(self, engine: str, mode: str, done: Callable[[], None]) -> Run:
@@ -137,7 +138,9 @@ class Responses:
         light = Rig(self.weightless, start, which, mode == "own", self.armature, self.held)
         heavy = replace(light, setup=self.setup)
         servos, runs, result = [replace(s, mode=mode) for s in self.servos], Run(), self.result
-        if mode == "own" and not self.held:  # the reference's own servos have no limits
+        if mode == "explicit" or (
+            mode == "own" and not self.held
+        ):  # the reference's have no limits
             servos = [servo.stiffer(1.0) for servo in servos]
         result["versions"][which] = light.simulator.version
         for i in self.chosen:
@@ -148,8 +151,7 @@ class Responses:
             curves["hold"] = heavy.respond(i, servos, targets["hold"])
             step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
             head = {"name": self.setup.joints[i], "engine": engine, "mode": mode}
-            by_engine = self.curves.setdefault(self.setup.joints[i], {})
-            by_engine[engine, mode] = curves
+            self.curves[head["name"]][engine, mode] = curves
             whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
             ticks, found = linear.settling(step, size), None
             droop = self.droop(i) if engine == EXACT else float(hold[-1])
@@ -166,7 +168,8 @@ class Responses:
                 "damping_ratio": linear.damping_ratio(poles) if whole and shown else None,
                 "unstable_above": self._limit(light, i, servos) if self.held else None,
             })  # fmt: skip
-            exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
+            known = EXACT if self.held else REFERENCE, mode
+            exact = self.curves[head["name"]].get(known, curves)["step"]
             result["shown"].append(head | {
                 "ramp_error": float(targets["ramp"][-1] - curves["ramp"][-1]) if whole else None,
                 "error": linear.rms(step, exact) / size if whole else None,
@@ -198,36 +201,32 @@ class Responses:
         factor = linear.limit_of(unstable, guess and guess / servo.kp, PRECISION)
         return factor and factor * servo.kp
 
-    def _trial(self, runs: Runs, first: Key, key: Key) -> Trial:
-        """Return responses by which an engine is to answer as the first, and what is changed."""
-        curves, gains, armature = dict[int, Array](), dict[str, Any](), dict[str, float]()
-        for i, (rig, _, second) in runs[key].items():
-            (_, wanted, shown), limits, name = runs[first][i], self.servos[i], self.setup.joints[i]
+    def _trial(self, runs: Runs, first: Key, key: Key) -> dict[str, Any]:
+        """Return by which gains an engine answers as the first, with its errors; {} if by none."""
+        errors, gains, armature = list[list[float]](), dict[str, Any](), dict[str, float]()
+        for i, (rig, response, second) in runs[key].items():
+            (_, wanted, shown), present, size = runs[first][i], self.armature[i], self.steps[i]
             if shown and second:
-                present, size = float(self.armature[i]), float(self.steps[i])
                 servo, more = proposal(wanted, size, shown, second, -present)
-                limited = replace(limits, kp=servo.kp, kd=servo.kd, delay=servo.delay, mode=key[1])
-                added = self.armature + more * np.eye(len(self.servos))[i]
+                limits = {"effort": self.servos[i].effort, "velocity": self.servos[i].velocity}
+                servos = [replace(servo, mode=key[1], **limits)] * len(self.servos)
+                added = self.armature + more * np.eye(len(servos))[i]
                 changed = replace(rig, armature=added) if more else rig
-                target = self.targets(i)["step"]
-                curves[i] = changed.respond(i, [limited] * len(self.servos), target)
-                gains[name] = {"kp": servo.kp, "kd": servo.kd}
-                gains[name] |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
-                armature |= {name: present + more} if more else {}
-        return curves, {"gains": gains} | ({"armature": armature} if armature else {})
+                answer = changed.respond(i, servos, self.targets(i)["step"])
+                errors.append([linear.rms(curve, wanted) / size for curve in (response, answer)])
+                gains[self.setup.joints[i]] = new = {"kp": servo.kp, "kd": servo.kd}
+                new |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+                armature |= {self.setup.joints[i]: float(added[i])} if more else {}
+        means = np.sqrt(np.mean(np.square(errors or [[0.0, 0.0]]), axis=0)).tolist()
+        trial = {"gains": gains} | ({"armature": armature} if armature else {})
+        return trial | dict(zip(("error_before", "error_after"), means)) if gains else {}
 
-    def _match(self, runs: Runs, first: Key, key: Key, trials: dict[Key, Trial]) -> dict[str, Any]:
+    def _match(self, first: Key, key: Key, trials: dict[Key, dict[str, Any]]) -> dict[str, Any]:
         """Return the change by which an engine answers as the first, in another mode if need be."""
-
-        def error(curves: Mapping[int, Array]) -> float:
-            misses = [linear.rms(c, runs[first][i][1]) / self.steps[i] for i, c in curves.items()]
-            return float(np.sqrt(np.mean(np.square(misses))))
-
-        best, errors = key, {k: error(curves) for k, (curves, _) in trials.items()}
-        for other in trials:
-            if other[0] == key[0] and errors[best] > max(NOISE, WORTH * errors[other]):
-                best = other
-        pair = {"from": " ".join(first), "to": " ".join(key)} | trials[best][1]
-        pair |= {"mode": best[1]} if best != key else {}
-        before = error({i: runs[key][i][1] for i in trials[key][0]})
-        return pair | {"error_before": before, "error_after": errors[best]}
+        best = own = trials[key]
+        pair = {"from": " ".join(first), "to": " ".join(key)}
+        for (engine, mode), trial in trials.items():
+            large = max(NOISE, WORTH * trial["error_after"])
+            if engine == key[0] and best["error_after"] > large:
+                best = trial | {"mode": mode, "error_before": own["error_before"]}
+        return pair | best

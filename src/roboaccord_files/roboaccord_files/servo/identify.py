@@ -32,7 +32,7 @@ from itertools import product
 import numpy as np
 from roboaccord.contract import Array
 
-from roboaccord_files.servo.linear import NO_LIMIT, SCHEMES, Joint, Servo, rms
+from roboaccord_files.servo.linear import NO_LIMIT, SCHEMES, Joint, Servo
 
 # Ticks that are tried beyond the intended ones; relative difference of a gain that is named.
 MOST_DELAY, ALIKE = 3, 0.002
@@ -107,7 +107,11 @@ def identify(
         kp: stiffness that a droop under a known weight shows; None without weight.
     """
     period, free = joint.step * joint.steps, servo.stiffer(1.0)
-    intended = felt(joint, servo, np.full(len(response) - 1, step))
+    # Limits count where the servo comes to them: the effort is the largest at the start.
+    servo = replace(servo, effort=servo.effort if servo.effort < servo.kp * step else NO_LIMIT)
+    course = joint.respond(replace(servo, velocity=NO_LIMIT), np.full(len(response) - 1, step))
+    is_slow = servo.velocity * period > np.abs(np.diff(course)).max()
+    intended = replace(servo, velocity=NO_LIMIT if is_slow else servo.velocity)
 
     def tried(mode: str, scheme: str, keys: Sequence[str], delay: int, *limits: float) -> Found:
         mode = "limited" if limits and mode != "own" else mode
@@ -136,15 +140,6 @@ def identify(
     best = min(found.residual for found in candidates)
     accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
     return min(accepted, key=distance)
-
-
-def felt(joint: Joint, servo: Servo, targets: Array) -> Servo:
-    """Return a servo without those limits to which it does not come under targets (k,)."""
-    for key in LIMITS:
-        without = replace(servo, **{key: NO_LIMIT})
-        changed = (joint.respond(each, targets) for each in (without, servo))
-        servo = without if rms(*changed) < NOISE * np.abs(targets).max() else servo
-    return servo
 
 
 def fit(

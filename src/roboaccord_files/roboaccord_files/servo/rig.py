@@ -81,7 +81,8 @@ class Rig:
         simulator, first, unit = self.simulator, self.setup.initial, np.eye(len(servos))[joint]
         for i in range(len(servos)):
             simulator.lock(i, self.held and i != joint)
-        at_rest, driven = 0.0 * unit, [joint] if self.held else [*range(len(servos))]
+        at_rest, is_driven = 0.0 * unit, unit if self.held else np.ones(len(servos))
+        driven = np.flatnonzero(is_driven).tolist()
         pose = self.start + nudge * unit, at_rest, at_rest, first.position, first.orientation
         state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
         waiting = [self.start if self.own else at_rest] * servos[joint].delay
@@ -89,15 +90,16 @@ class Rig:
             simulator.limit_servo(i, servos[i].effort, servos[i].velocity)
         limit = LOST * (max(abs(nudge), float(np.abs(targets).max())) or 1.0)
         for target in targets:
-            aims, effort = self.start + target * unit, np.array(at_rest)
-            for i in () if self.own else driven:
-                effort[i] = effort_of(aims[i] - state.q[i], state.qd[i], servos[i].numbers)
-            waiting.append(aims if self.own else effort)
+            inputs = self.start + target * unit
+            if not self.own:
+                states = zip(inputs - state.q, state.qd, servos)
+                inputs = np.array([effort_of(e, rate, s.numbers) for e, rate, s in states])
+            waiting.append(inputs)
             late = waiting.pop(0)
             for i in driven if self.own else ():
                 simulator.drive(i, servos[i].kp, servos[i].kd, float(late[i]))
-            command = Command(at_rest if self.own else late)
-            try:
+            try:  # locked joints need no effort, and are given none
+                command = Command(0.0 * late if self.own else late * is_driven)
                 state = simulator.step(command, self.setup.scenario.control_period)
             except AccordError:  # of a state that is not finite
                 break

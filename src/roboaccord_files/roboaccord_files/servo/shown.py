@@ -36,11 +36,8 @@ def lines(result: Mapping[str, Any]) -> list[RenderableType]:
             tables[name] = make_table("engine", "mode", *headings, title=name, words=("mode",))
         over = "lost" if row["overshoot"] is None else f"{100.0 * row['overshoot']:.2f} %"
         tables[name].add_row(*who, over, *(figure((row | seen)[key]) for key in KEYS))
-        sizes = seen["differences"].items()
-        signs = {k: "" if k.endswith("limit") else "+" for k in seen["differences"]}
-        text = ", ".join(
-            f"{k} {v if isinstance(v, str) else f'{v:{signs[k]}.3g}'}" for k, v in sizes
-        )
+        named = seen["differences"].items()
+        text = ", ".join(f"{k} {v if isinstance(v, str) else f'{v:+.3g}'}" for k, v in named)
         if text:
             alike.setdefault(f"{' '.join(who)}: {text}", []).append(name)
     out = [f"{k} ({', '.join(v)})" if len(v) < len(tables) else k for k, v in alike.items()]
