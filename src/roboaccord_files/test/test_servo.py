@@ -117,7 +117,8 @@ def test_limits_of_effort_and_velocity() -> None:
     line = replace(servo, mode="line")
     assert [effort_of(1.0, v, servo.numbers) for v in (0.0, 1.9, 2.0, -3.0)] == [5.0, 5.0, 0.0, 5.0]
     assert [effort_of(1.0, v, line.numbers) for v in (0.0, 0.5, 2.5, -3.0)] == [5.0, 3.75, 0.0, 5.0]
-    assert replace(servo, mode="explicit").effort_at(1.0, 3.0) == 100.0
+    free = replace(servo, mode="explicit")
+    assert effort_of(1.0, 3.0, free.numbers) == 100.0
 
 
 def test_measures_of_a_second_order_response() -> None:
