@@ -138,9 +138,7 @@ class Responses:
         light = Rig(self.weightless, start, which, mode == "own", self.armature, self.held)
         heavy = replace(light, setup=self.setup)
         servos, runs, result = [replace(s, mode=mode) for s in self.servos], Run(), self.result
-        if mode == "explicit" or (
-            mode == "own" and not self.held
-        ):  # the reference's have no limits
+        if mode == "explicit" or (mode == "own" and not self.held):  # the reference has no limits
             servos = [servo.stiffer(1.0) for servo in servos]
         result["versions"][which] = light.simulator.version
         for i in self.chosen:
@@ -155,6 +153,7 @@ class Responses:
             whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
             ticks, found = linear.settling(step, size), None
             droop = self.droop(i) if engine == EXACT else float(hold[-1])
+            rests = engine != EXACT or servo.kp * abs(droop) <= servo.effort
             if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
                 found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
             poles = found.poles if found else joint.poles(servo.stiffer(1.0))
@@ -164,7 +163,7 @@ class Responses:
                 "armature": float(self.armature[i]),
                 "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
                 "settling": ticks and ticks * self.setup.scenario.control_period,
-                "steady_error": 0.0 - droop if whole else None,
+                "steady_error": 0.0 - droop if whole and rests else None,
                 "damping_ratio": linear.damping_ratio(poles) if whole and shown else None,
                 "unstable_above": self._limit(light, i, servos) if self.held else None,
             })  # fmt: skip
@@ -208,8 +207,9 @@ class Responses:
             (_, wanted, shown), present, size = runs[first][i], self.armature[i], self.steps[i]
             if shown and second:
                 servo, more = proposal(wanted, size, shown, second, -present)
-                limits = {"effort": self.servos[i].effort, "velocity": self.servos[i].velocity}
-                servos = [replace(servo, mode=key[1], **limits)] * len(self.servos)
+                known = self.servos[i]
+                servo = replace(servo, effort=known.effort, velocity=known.velocity)
+                servos = [replace(servo, mode=key[1])] * len(self.servos)
                 added = self.armature + more * np.eye(len(servos))[i]
                 changed = replace(rig, armature=added) if more else rig
                 answer = changed.respond(i, servos, self.targets(i)["step"])

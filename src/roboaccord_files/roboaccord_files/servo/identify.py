@@ -134,9 +134,9 @@ def identify(
     if intended != free or min(found.residual for found in candidates) > POOR:
         peaks = [float(np.abs(np.diff(response, n)).max()) / period**n for n in (1, 2)]
         rates, efforts = (peaks[0], NO_LIMIT), (joint.inertia * peaks[1], NO_LIMIT)
-        for way, gains, *limits in product(ways, (GAINS, ()), delays, efforts, rates):
-            if way[0] == "own" or limits[-1] == NO_LIMIT:
-                candidates.append(tried(*way, (*gains, *LIMITS), *limits))
+        for way, gains, delay, effort, rate in product(ways, (GAINS, ()), delays, efforts, rates):
+            if way[0] == "own" or rate == NO_LIMIT:
+                candidates.append(tried(*way, (*gains, *LIMITS), delay, effort, rate))
     best = min(found.residual for found in candidates)
     accepted = [found for found in candidates if found.residual <= max(WORSE * best, NOISE)]
     return min(accepted, key=distance)
@@ -195,8 +195,8 @@ def proposal(
     start = replace(second.joint, inertia=max(first.joint.inertia, real + lowest))
     for late, more in product((second, first), ((), ("inertia",))):
         servo = replace(second.servo, delay=late.servo.delay)
-        *found, error = fit(response, size, start, servo, second.scheme, (*GAINS, *more))
-        added = found[1].inertia - real
+        new, joint, error = fit(response, size, start, servo, second.scheme, (*GAINS, *more))
+        added = joint.inertia - real
         if added >= lowest and best[0] > max(NOISE, WORTH * error):
-            best = error, found[0], added
+            best = error, new, added
     return best[1:]

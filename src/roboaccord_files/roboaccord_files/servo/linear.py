@@ -84,7 +84,7 @@ class Joint:
         The servo's input is its effort, or the target in the mode `own`.
         """
         maps, limits = self._maps(servo.stiffer(1.0), scheme), np.full(2, NO_LIMIT)
-        columns = np.array([advance(*unit, limits, maps) for unit in np.eye(4)]).T
+        columns = np.array([advance(q, v, r, u, limits, maps) for q, v, r, u in np.eye(4)]).T
         return columns[:, :2], columns[:, 2 if servo.mode == "own" else 3], columns[:, 3]
 
     def _maps(self, servo: Servo, scheme: str) -> Array:
@@ -161,7 +161,7 @@ def effort_of(error: float, rate: float, numbers: Array) -> float:
     effort = kp * error - kd * rate
     share = max(1.0 - abs(rate) / velocity, 0.0) if effort * rate > 0.0 else 1.0
     largest = 0.0 if share == 0.0 else limit * (share if mode == LINE else 1.0)
-    return max(-largest, min(effort, largest)) if mode > EXPLICIT else effort
+    return float(max(-largest, min(effort, largest)) if mode > EXPLICIT else effort)
 
 
 @kernel

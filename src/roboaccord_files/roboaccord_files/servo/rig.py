@@ -86,8 +86,9 @@ class Rig:
         pose = self.start + nudge * unit, at_rest, at_rest, first.position, first.orientation
         state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
         waiting = [self.start if self.own else at_rest] * servos[joint].delay
-        for i in driven if self.own and isinstance(simulator, EngineSimulator) else ():
-            simulator.limit_servo(i, servos[i].effort, servos[i].velocity)
+        for i in driven if self.own else ():
+            if isinstance(simulator, EngineSimulator):
+                simulator.limit_servo(i, servos[i].effort, servos[i].velocity)
         limit = LOST * (max(abs(nudge), float(np.abs(targets).max())) or 1.0)
         for target in targets:
             inputs = self.start + target * unit
