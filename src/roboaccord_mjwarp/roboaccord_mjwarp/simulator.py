@@ -138,8 +138,7 @@ class WarpSimulator(MujocoSimulator):
         """Return Warp's model and data of the present state."""
         mujoco.mj_forward(self._model, self._data)
         sizes = {"njmax": self._settings.njmax, "nconmax": self._settings.nconmax}
-        model, data = mjw.put_model(self._model), mjw.put_data(self._model, self._data, **sizes)
-        return model, data
+        return mjw.put_model(self._model), mjw.put_data(self._model, self._data, **sizes)
 
     def _receive(self, data: Any) -> None:
         """Copy the state from Warp."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -56,7 +56,7 @@ class Responses:
     """The servos whose responses are compared, and these.
 
     Args:
-        setup, weightless: robot and scenario, with gravity and without.
+        setup: robot and scenario, with gravity.
         servos: of all joints, in the mode `explicit`, with their limits.
         armature: added inertia of rotors (n,).
         steps: size of the step of each joint (n,).
@@ -64,11 +64,9 @@ class Responses:
         engines, modes: names.
         held: whether the others are held.
         curves: filled with the responses by joint, then by engine and mode.
-        result: filled with what `run` returns.
     """
 
     setup: Setup
-    weightless: Setup
     servos: list[Servo]
     armature: Array
     steps: Array
@@ -77,7 +75,6 @@ class Responses:
     modes: Sequence[str]
     held: bool = True
     curves: Curves = field(default_factory=lambda: defaultdict(dict))
-    result: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def joints(self) -> list[Joint]:
@@ -101,12 +98,12 @@ class Responses:
         unit = np.eye(len(self.steps))[number]
         return float(statics(self.setup, self.setup.initial.q + angle * unit)[1][number])
 
-    def droop(self, number: int) -> float:
-        """Return the angle by which the weight moves a joint from its target, exactly."""
+    def droop(self, number: int, servo: Servo) -> float | None:
+        """Return the angle by which the weight moves a joint; None beyond the limit of effort."""
         from scipy.optimize import fsolve
 
-        kp = self.servos[number].kp
-        return float(fsolve(lambda x: kp * x[0] + self.weight(number, x[0]), 0.0, xtol=1e-12)[0])
+        x = fsolve(lambda x: servo.kp * x[0] + self.weight(number, x[0]), 0.0, xtol=1e-12)[0]
+        return float(x) if servo.kp * abs(x) <= servo.effort else None
 
     def run(self, origin: tuple[str, str], done: Callable[[], None]) -> dict[str, Any]:
         """Return the rows of all joints, what their responses show, and the matches.
@@ -115,63 +112,68 @@ class Responses:
             origin: engine and mode that the others are to match; "" for the first of each.
             done: called after each joint of an engine in a mode.
         """
-        result, runs = self.result, Runs()
-        result |= {"versions": {}, "joints": [], "shown": [], "refused": []}
-        for engine, mode in product([EXACT] * self.held + [*self.engines], self.modes):
+        runs, names = Runs(), [*self.setup.joints]
+        result = dict[str, Any](versions={}, joints=[], shown=[], match=[], refused=[])
+        for key in product([EXACT] * self.held + [*self.engines], self.modes):
             try:
-                runs[engine, mode] = self._run_in(engine, mode, done)
+                runs[key] = self._run_in(key, result, done)
             except AccordError as error:
-                result["refused"].append(f"{engine} {mode}: {error}")
-        order = {name: i for i, name in enumerate(self.setup.joints)}
+                result["refused"].append(f"{' '.join(key)}: {error}")
         for rows in (result["joints"], result["shown"]):
-            rows.sort(key=lambda row: (order[row["name"]], self.modes.index(row["mode"])))
-        firsts = (k for k in runs if k[0] != EXACT and all(a in ("", b) for a, b in zip(origin, k)))
-        first = next(firsts, (EXACT, ""))
-        others = [key for key in runs if first != key and first in runs]
+            rows.sort(key=lambda row: (names.index(row["name"]), self.modes.index(row["mode"])))
+        keys = [key for key in runs if key[0] != EXACT]
+        firsts = (key for key in keys if all(a in ("", b) for a, b in zip(origin, key)))
+        first = next(firsts, ("", ""))
+        others = [key for key in keys if first in keys and key != first]
         trials = {key: trial for key in others if (trial := self._trial(runs, first, key))}
-        result["match"] = [self._match(first, key, trials) for key in trials]
+        for key in trials:
+            pair = {"from": " ".join(first), "to": " ".join(key)}
+            result["match"].append(pair | best_of(trials, key))
         return result
 
-    def _run_in(self, engine: str, mode: str, done: Callable[[], None]) -> Run:
-        """Add the rows of an engine."""
-        which, start = REFERENCE if engine == EXACT else engine, self.setup.initial.q
-        light = Rig(self.weightless, start, which, mode == "own", self.armature, self.held)
-        heavy = replace(light, setup=self.setup)
-        servos, runs, result = [replace(s, mode=mode) for s in self.servos], Run(), self.result
+    def _run_in(self, key: Key, result: dict[str, Any], done: Callable[[], None]) -> Run:
+        """Add the rows of an engine in a mode to a result."""
+        (engine, mode), exact, runs = key, key[0] == EXACT, Run()
+        which = REFERENCE if exact else engine
+        heavy = Rig(self.setup, which, mode == "own", self.armature, self.held)
+        parameters = self.setup.scenario.parameters | {"gravity": 0.0}
+        scenario = self.setup.scenario.model_copy(update={"parameters": parameters})
+        light = replace(heavy, setup=replace(self.setup, scenario=scenario))
+        servos = [replace(servo, mode=mode) for servo in self.servos]
         if mode == "explicit" or (mode == "own" and not self.held):  # the reference has no limits
             servos = [servo.stiffer(1.0) for servo in servos]
         result["versions"][which] = light.simulator.version
         for i in self.chosen:
             targets, joint, servo = self.targets(i), self.joints[i], servos[i]
-            curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
-            if engine == EXACT:
-                curves = {key: joint.respond(servo, targets[key]) for key in curves}
+            respond = partial(joint.respond, servo) if exact else partial(light.respond, i, servos)
+            curves = {kind: respond(targets[kind]) for kind in ("step", "ramp")}
             curves["hold"] = heavy.respond(i, servos, targets["hold"])
             step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
             head = {"name": self.setup.joints[i], "engine": engine, "mode": mode}
-            self.curves[head["name"]][engine, mode] = curves
+            self.curves[head["name"]][key] = curves
             whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
-            ticks, found = linear.settling(step, size), None
-            droop = self.droop(i) if engine == EXACT else float(hold[-1])
-            rests = engine != EXACT or servo.kp * abs(droop) <= servo.effort
-            if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
-                found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
-            poles = found.poles if found else joint.poles(servo.stiffer(1.0))
-            shown = found or (engine == EXACT and mode not in linear.LIMITED)
+            ticks = linear.settling(step, size)
+            droop = self.droop(i, servo) if exact else float(hold[-1])
+            found = ratio = None
+            if whole and self.held and mode not in linear.LIMITED:
+                found = Found(servo, joint, "exact", 0.0, servo, joint)
+                if not exact:
+                    found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
+                ratio = linear.damping_ratio(found.joint.poles(found.servo, found.scheme))
             result["joints"].append(head | {
                 "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
                 "armature": float(self.armature[i]),
                 "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
                 "settling": ticks and ticks * self.setup.scenario.control_period,
-                "steady_error": 0.0 - droop if whole and rests else None,
-                "damping_ratio": linear.damping_ratio(poles) if whole and shown else None,
+                "steady_error": None if droop is None or not whole else 0.0 - droop,
+                "damping_ratio": ratio,
                 "unstable_above": self._limit(light, i, servos) if self.held else None,
             })  # fmt: skip
             known = EXACT if self.held else REFERENCE, mode
-            exact = self.curves[head["name"]].get(known, curves)["step"]
+            wanted = self.curves[head["name"]].get(known, curves)["step"]
             result["shown"].append(head | {
                 "ramp_error": float(targets["ramp"][-1] - curves["ramp"][-1]) if whole else None,
-                "error": linear.rms(step, exact) / size if whole else None,
+                "error": linear.rms(step, wanted) / size if whole else None,
                 "differences": found.differences() if found else {},
             })  # fmt: skip
             runs[i] = light, step, found
@@ -204,29 +206,29 @@ class Responses:
         """Return by which gains an engine answers as the first, with its errors; {} if by none."""
         errors, gains, armature = list[list[float]](), dict[str, Any](), dict[str, float]()
         for i, (rig, response, second) in runs[key].items():
-            (_, wanted, shown), present, size = runs[first][i], self.armature[i], self.steps[i]
+            (_, wanted, shown), size, name = runs[first][i], self.steps[i], self.setup.joints[i]
             if shown and second:
-                servo, more = proposal(wanted, size, shown, second, -present)
-                known = self.servos[i]
-                servo = replace(servo, effort=known.effort, velocity=known.velocity)
-                servos = [replace(servo, mode=key[1])] * len(self.servos)
-                added = self.armature + more * np.eye(len(servos))[i]
+                servo, more = proposal(wanted, size, shown, second, -self.armature[i])
+                known, added = self.servos[i], self.armature + more * np.eye(len(self.servos))[i]
+                servo = replace(servo, mode=key[1], effort=known.effort, velocity=known.velocity)
                 changed = replace(rig, armature=added) if more else rig
-                answer = changed.respond(i, servos, self.targets(i)["step"])
+                answer = changed.respond(i, [servo] * len(self.servos), self.targets(i)["step"])
                 errors.append([linear.rms(curve, wanted) / size for curve in (response, answer)])
-                gains[self.setup.joints[i]] = new = {"kp": servo.kp, "kd": servo.kd}
-                new |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
-                armature |= {self.setup.joints[i]: float(added[i])} if more else {}
-        means = np.sqrt(np.mean(np.square(errors or [[0.0, 0.0]]), axis=0)).tolist()
-        trial = {"gains": gains} | ({"armature": armature} if armature else {})
-        return trial | dict(zip(("error_before", "error_after"), means)) if gains else {}
+                late = {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+                gains[name] = {"kp": servo.kp, "kd": servo.kd} | late
+                armature |= {name: float(added[i])} if more else {}
+        if not gains:
+            return {}
+        before, after = np.sqrt(np.mean(np.square(errors), axis=0)).tolist()
+        trial = {"gains": gains, "error_before": before, "error_after": after}
+        return trial | ({"armature": armature} if armature else {})
 
-    def _match(self, first: Key, key: Key, trials: dict[Key, dict[str, Any]]) -> dict[str, Any]:
-        """Return the change by which an engine answers as the first, in another mode if need be."""
-        best = own = trials[key]
-        pair = {"from": " ".join(first), "to": " ".join(key)}
-        for (engine, mode), trial in trials.items():
-            large = max(NOISE, WORTH * trial["error_after"])
-            if engine == key[0] and best["error_after"] > large:
-                best = trial | {"mode": mode, "error_before": own["error_before"]}
-        return pair | best
+
+def best_of(trials: dict[Key, dict[str, Any]], key: Key) -> dict[str, Any]:
+    """Return the trial of an engine, in another of its modes if that is far better."""
+    best = own = trials[key]
+    for (engine, mode), trial in trials.items():
+        large = max(NOISE, WORTH * trial["error_after"])
+        if engine == key[0] and best["error_after"] > large:
+            best = trial | {"mode": mode, "error_before": own["error_before"]}
+    return best

@@ -32,7 +32,7 @@ from itertools import product
 import numpy as np
 from roboaccord.contract import Array
 
-from roboaccord_files.servo.linear import NO_LIMIT, SCHEMES, Joint, Servo
+from roboaccord_files.servo.linear import NAMES, NO_LIMIT, SCHEMES, Joint, Servo
 
 # Ticks that are tried beyond the intended ones; relative difference of a gain that is named.
 MOST_DELAY, ALIKE = 3, 0.002
@@ -45,9 +45,6 @@ GAINS, LIMITS = ("kp", "kd"), ("effort", "velocity")
 # Schemes of the own servos of engines, as their sources have them and test_servo finds them.
 EXPECTED = {"mujoco": "damped", "mjwarp": "damped", "dart": "implicit", "drake": "implicit",
             "newton": "euler", "sapien": "implicit10"}  # fmt: skip
-NAMES = {"exact": "continuous", "euler": "explicit in each physics step",
-         "damped": "implicit damping", "implicit": "implicit",
-         "implicit10": "implicit in 10 substeps"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,6 @@ class Found:
     residual: float
     intended: Servo
     meant: Joint
-
-    @property
-    def poles(self) -> Array:
-        """Poles of a control tick without limits."""
-        return self.joint.poles(self.servo.stiffer(1.0), self.scheme)
 
     def differences(self) -> dict[str, float | str]:
         """Return what differs from the intended servo, with its size; from a continuous one."""

@@ -34,9 +34,11 @@ from roboaccord.numerics import kernel
 
 MODES = ("own", "explicit", "limited", "line")
 EXPLICIT, LINE, LIMITED = 1, 3, MODES[2:]
+NAMES = {"exact": "continuous", "euler": "explicit in each physics step",
+         "damped": "implicit damping", "implicit": "implicit",
+         "implicit10": "implicit in 10 substeps"}  # fmt: skip
 # Schemes of steps with an engine's own servo in it, and of those with an effort that is held.
-SCHEMES = {"own": ("exact", "euler", "damped", "implicit", "implicit10"),
-           "explicit": ("exact", "euler")}  # fmt: skip
+SCHEMES = {"own": tuple(NAMES), "explicit": ("exact", "euler")}
 NO_LIMIT = float("inf")  # N m, rad/s
 FINE = 64
 SMALL, WEAK = 1e-12, 1e-5  # angle and damping below which closed forms are series
@@ -102,9 +104,9 @@ class Joint:
         if name == "exact":
             steps = 1 if servo == servo.stiffer(1.0) else FINE
             h *= self.steps / steps
-            pd, free = closed_form(inertia, d + kd, kp, h), closed_form(inertia, d, 0.0, h)
-            maps = [np.column_stack([r, k * by, by]) for (r, by), k in ((pd, kp), (free, 1.0))]
-            return np.vstack([*maps, wish, start, [steps, 1.0, h, 0.0]])
+            driven, free = closed_form(inertia, d + kd, kp, h), closed_form(inertia, d, 0.0, h)
+            free[:, 2] = free[:, 3]
+            return np.vstack([driven, free, wish, start, [steps, 1.0, h, 0.0]])
         if parts > 1:  # what is not the servo acts at the start of the step
             start, d, u = np.array([0.0, -d, 0.0, 1.0]) * h / inertia, 0.0, 0.0
         t = h / parts
@@ -201,8 +203,11 @@ def advance(
     return q, v
 
 
-def closed_form(inertia: float, d: float, k: float, t: float) -> tuple[Array, Array]:
-    """Return A and B of I a + d v + k q = u over a time t, by its characteristic roots."""
+def closed_form(inertia: float, d: float, k: float, t: float) -> Array:
+    """Return position and rate (2, 4) of I a + d v + k (q - r) = u after a time t.
+
+    The columns are factors of q, v, r and u, by the characteristic roots.
+    """
     p, w2 = d / inertia, k / inertia
     # exp(s t) of the roots s = -p/2 +- i turn of s^2 + p s + w2.
     turn = np.sqrt(complex(w2 - 0.25 * p * p))
@@ -210,8 +215,8 @@ def closed_form(inertia: float, d: float, k: float, t: float) -> tuple[Array, Ar
     sine = ((first - second) / (2j * turn)).real if abs(turn * t) > SMALL else t * first.real
     along = (0.5 * (first + second)).real + 0.5 * p * sine
     free = (t - sine) / d if p * t > WEAK else 0.5 * t * t / inertia * (1.0 - p * t / 3.0)
-    rows = np.array([[along, sine], [-w2 * sine, along - p * sine]])
-    return rows, np.array([(1.0 - along) / k if k else free, sine / inertia])
+    by, turned = (1.0 - along) / k if k else free, sine / inertia
+    return np.array([[along, sine, k * by, by], [-w2 * sine, along - p * sine, k * turned, turned]])
 
 
 def limit_of(unstable: Callable[[float], bool], guess: float | None, ratio: float) -> float | None:

@@ -15,7 +15,6 @@ import numpy as np
 from roboaccord import engines
 from roboaccord.contract import AccordError, Array, Command, RobotState
 from roboaccord.description.urdf_file import strip
-from roboaccord.engines import EngineModel, EngineSimulator
 from roboaccord.robots.joint_friction import friction_of
 from roboaccord.robots.urdf_changes import without_frames
 from roboaccord.scenario import Setup
@@ -32,7 +31,6 @@ class Rig:
 
     Args:
         setup: robot and scenario.
-        start: positions of the joints (n,), at rest.
         engine: name.
         own: whether its own servos drive the joints.
         armature: added inertia of rotors (n,).
@@ -40,14 +38,13 @@ class Rig:
     """
 
     setup: Setup
-    start: Array
     engine: str
     own: bool
     armature: Array
     held: bool = True
 
     @cached_property
-    def simulator(self) -> EngineSimulator | TreeReference:
+    def simulator(self) -> engines.EngineSimulator | TreeReference:
         """The simulator, without limits of commanded efforts."""
         setup, law = self.setup, friction_of(self.setup)
         unlimited = np.full(len(setup.joints), np.inf)
@@ -62,7 +59,7 @@ class Rig:
         more: dict[str, Any] = {"urdf": without_frames(strip(setup.urdf())), "friction": law}
         more |= {"armature": self.armature, "effort_limits": unlimited}
         more |= {"servos": self.own, "options": options}
-        return engines.simulate_model(EngineModel.of(setup, **more), self.engine)
+        return engines.simulate_model(engines.EngineModel.of(setup, **more), self.engine)
 
     def respond(self, joint: int, servos: list[Servo], targets: Array, nudge: float = 0) -> Array:
         """Return the positions of a joint (k + 1,), relative to the start, under its targets (k,).
@@ -79,32 +76,31 @@ class Rig:
             AccordError: for an engine that has no servo of its own, or cannot hold joints.
         """
         simulator, first, unit = self.simulator, self.setup.initial, np.eye(len(servos))[joint]
+        start, at_rest, is_free = first.q, 0.0 * unit, unit > 0.0 if self.held else unit >= 0.0
         for i in range(len(servos)):
-            simulator.lock(i, self.held and i != joint)
-        at_rest, is_driven = 0.0 * unit, unit if self.held else np.ones(len(servos))
-        driven = np.flatnonzero(is_driven).tolist()
-        pose = self.start + nudge * unit, at_rest, at_rest, first.position, first.orientation
-        state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
-        waiting = [self.start if self.own else at_rest] * servos[joint].delay
-        for i in driven if self.own else ():
-            if isinstance(simulator, EngineSimulator):
+            simulator.lock(i, not is_free[i])
+        own = np.flatnonzero(is_free).tolist() if self.own else []
+        for i in own:
+            if isinstance(simulator, engines.EngineSimulator):
                 simulator.limit_servo(i, servos[i].effort, servos[i].velocity)
+        pose = start + nudge * unit, at_rest, at_rest, first.position, first.orientation
+        state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
+        waiting = [start if self.own else at_rest] * servos[joint].delay
         limit = LOST * (max(abs(nudge), float(np.abs(targets).max())) or 1.0)
         for target in targets:
-            inputs = self.start + target * unit
-            if not self.own:
-                states = zip(inputs - state.q, state.qd, servos)
-                inputs = np.array([effort_of(e, rate, s.numbers) for e, rate, s in states])
-            waiting.append(inputs)
+            aims = start + target * unit
+            states = zip(aims - state.q, state.qd, servos)
+            efforts = [effort_of(error, rate, s.numbers) for error, rate, s in states]
+            waiting.append(aims if self.own else np.where(is_free, efforts, 0.0))
             late = waiting.pop(0)
-            for i in driven if self.own else ():
+            for i in own:
                 simulator.drive(i, servos[i].kp, servos[i].kd, float(late[i]))
-            try:  # locked joints need no effort, and are given none
-                command = Command(0.0 * late if self.own else late * is_driven)
+            try:
+                command = Command(at_rest if self.own else late)
                 state = simulator.step(command, self.setup.scenario.control_period)
             except AccordError:  # of a state that is not finite
                 break
-            out.append(float(state.q[joint] - self.start[joint]))
+            out.append(float(state.q[joint] - start[joint]))
             if not abs(out[-1]) < limit:
                 break
         return np.array(out)
