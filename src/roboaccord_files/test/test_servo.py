@@ -198,6 +198,7 @@ FAR = 0.5  # rad; a step in which the servo comes to its limits
 BOUND = replace(INTENDED, effort=1.0, velocity=0.6)  # of 3.7 N m and 2 rad/s without limits
 
 
+@pytest.mark.slow
 def test_planted_limits_of_effort_are_named_and_sized_in_mujoco() -> None:
     """Kept, left out, and another one; also beside a lighter rotor and a tick of delay."""
     scheme, bound = {"mode": "implicit damping"}, replace(BOUND, velocity=INTENDED.velocity)

@@ -132,15 +132,13 @@ class Joint:
     def poles(self, servo: Servo, scheme: str = "exact") -> Array:
         """Return the poles z of a control tick without limits, the largest first."""
         rows, inputs, _ = self.tick(servo, scheme)
-        outside = servo.mode != "own"
-        n, feedback = servo.delay * outside, np.array([-servo.kp, -servo.kd]) * outside
-        matrix = np.zeros((2 + n, 2 + n))  # efforts on their way follow the state
-        matrix[:2, :2], matrix[2:, 2:] = rows, np.eye(n, k=1)
-        if n:
-            matrix[:2, 2], matrix[-1, :2] = inputs, feedback
-        else:
-            matrix += np.outer(inputs, feedback)
-        return np.array(sorted(np.linalg.eigvals(matrix), key=lambda z: -abs(z)))
+        own = servo.mode == "own"
+        late, gains = (0, np.zeros(2)) if own else (servo.delay, np.array([servo.kp, servo.kd]))
+        # Efforts on their way follow the state; the last is that of the state, and adds a pole 0.
+        matrix = np.eye(3 + late, k=1)
+        matrix[:2] = np.column_stack([rows, inputs, np.zeros((2, late))])
+        matrix[-1] = -gains @ matrix[:2]
+        return np.array(sorted(np.linalg.eigvals(matrix), key=lambda z: -abs(z))[: 2 + late])
 
     def unstable_above(self, servo: Servo, scheme: str = "exact") -> float | None:
         """Return the stiffness at which a pole passes 1, with the same damping ratio."""
