@@ -139,7 +139,7 @@ def test_no_schedule_is_more_stable_than_its_impact_allows(shipped):
     product = contraction(shipped.start[0])
     assert abs(np.prod(shipped.multipliers)) == pytest.approx(product, rel=1e-6)
     least = min(contraction(th1) for th1 in np.linspace(-1.57, -0.01, 400)) ** 0.25
-    assert least == pytest.approx(0.3777, abs=1e-4)
+    assert 0.3776 < least < 0.3777  # docs/monkeybot.md
     assert least < shipped.spectral_radius < 1.002 * least
 
 
