@@ -7,7 +7,7 @@ from math import atan, cos, sin
 
 import numpy as np
 import pytest
-from ramp_checks import figure, steepest, with_mu
+from bench_checks import figure, steepest, with_mu
 from roboaccord_bench.found import load_problem
 from roboaccord_bench.scene import Scene
 from scipy.integrate import solve_ivp

@@ -4,8 +4,6 @@ Restitution of a pair is the product of those of its surfaces. Bodies that rest 
 default, which is switched off: a body asleep has no contacts.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import version
 
 import dartpy as dart

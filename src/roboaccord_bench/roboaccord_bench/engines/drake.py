@@ -8,8 +8,6 @@ dissipation. The approximation of contact is the default, `lagged`: by `sap` and
 that slides fast hops.
 """
 
-from __future__ import annotations
-
 import logging
 from importlib.metadata import version
 from typing import Any

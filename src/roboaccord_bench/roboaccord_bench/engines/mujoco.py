@@ -1,7 +1,5 @@
 """MuJoCo: a scene in MJCF. Of two coefficients of friction it takes the larger."""
 
-from __future__ import annotations
-
 import math
 from importlib.metadata import version
 
