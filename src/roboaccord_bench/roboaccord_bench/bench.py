@@ -46,8 +46,8 @@ def plan(
     names: Iterable[str], engines: Iterable[str], steps: Sequence[float] = STEPS
 ) -> list[Call]:
     """Return the calls of all cases of problems in all settings of engines, case by case."""
-    runs = [(name, setting) for name in engines for setting in load_engine(name).options]
-    cases = [(name, case) for name in names for case in load_problem(name).cases]
+    runs = [(name, key) for name in dict.fromkeys(engines) for key in load_engine(name).options]
+    cases = [(name, case) for name in dict.fromkeys(names) for case in load_problem(name).cases]
     return [Call(*case, *run, steps) for case in cases for run in runs]
 
 
@@ -75,9 +75,9 @@ def run(calls: Sequence[Call], folder: Path, done: Done = lambda what: None) -> 
 
 def _tried(entry: Json, rows: list[Json], folder: Path) -> list[Json]:
     """Return rows of `tries` with the error `after`, by runs with equal surfaces."""
-    calls = []
+    calls, steps = [], entry["results"][0]["step"]
     for row in rows:
-        case, steps = dict.fromkeys(entry["case"], row["surface"]), entry["results"][0]["step"]
+        case = dict.fromkeys(entry["case"], float(row["surface"]))
         calls.append(Call(entry["name"], case, row["engine"], row["setting"], steps))
     for row, result in zip(rows, _results(calls, folder), strict=True):
         found = row["surface"] * (1.0 + result["error"][-1])

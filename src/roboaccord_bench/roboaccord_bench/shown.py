@@ -10,7 +10,7 @@ UNITS = {"heading": "°", "force": " N", "height": " m", "spin": " rad/s"}
 
 def case_text(case: Json) -> str:
     """Return the case of a problem, as `heading 45°, spin 0 rad/s`."""
-    return ", ".join(f"{key} {value:.3g}{UNITS.get(key, '')}" for key, value in case.items())
+    return ", ".join(f"{key} {value:g}{UNITS.get(key, '')}" for key, value in case.items())
 
 
 def engine_text(result: Json) -> str:

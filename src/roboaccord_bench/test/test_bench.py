@@ -1,7 +1,5 @@
 """The command `accord bench`, its files, and the checker for other people's series."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

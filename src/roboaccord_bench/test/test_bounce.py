@@ -1,7 +1,5 @@
 """The bounce: an integration with events, a wrong coefficient, phases of a step, and springs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

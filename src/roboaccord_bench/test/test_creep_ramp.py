@@ -1,7 +1,5 @@
 """Creep on a ramp: statics, a box that slides in truth, and the law of soft friction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import atan, cos, sin
 

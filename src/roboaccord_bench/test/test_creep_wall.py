@@ -1,7 +1,5 @@
 """Creep on a wall: statics, a cube that falls in truth, and turns about the vertical."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import radians
 

@@ -5,8 +5,6 @@ under an acceleration a move a body by v n h + a h^2 n (n + 1) / 2. An adapter t
 rate or an axis fails here, before any problem of contact is judged.
 """
 
-from __future__ import annotations
-
 import sys
 from math import cos, sin
 

@@ -1,7 +1,5 @@
 """One oblique impact: Routh's integration, wrong coefficients, and laws of engines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from bench_checks import outcome, set_to, with_inertia

@@ -1,7 +1,5 @@
 """Rules of pairs: found in each engine without being told, and used to make two engines equal."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 from bench_checks import outcome
 from roboaccord_bench import bench
 from roboaccord_bench.found import load_problem
+from roboaccord_bench.page import write_page
 from roboaccord_bench.pairing import RULES, equal_surfaces
 
 PAIRS = load_problem("pairs")
@@ -54,7 +53,10 @@ def test_rules_of_restitution_are_found(engine: str, rule: str) -> None:
 def test_two_engines_are_made_equal(number: int, tmp_path: Path) -> None:
     """Equal surfaces by the rules found: each then has the coefficient of the other within 1 %."""
     calls = bench.plan(["pairs"], ["dart", "mujoco"])
-    (entry,) = bench.run([c for c in calls if c.case == PAIRS.cases[number]], tmp_path)["problems"]
+    data = bench.run([c for c in calls if c.case == PAIRS.cases[number]], tmp_path)
+    page = write_page(data, tmp_path / "bench.html", "accord bench pairs").read_text()
+    assert "Two engines made equal" in page
+    (entry,) = data["problems"]
     assert [(row["engine"], row["like"]) for row in entry["equal"]] == [
         ("dart", "mujoco"),
         ("mujoco", "dart"),

@@ -1,7 +1,5 @@
 """The pinch: statics, a lift that is planted, and a grip that is too weak."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from bench_checks import figure, outcome, set_to

@@ -1,7 +1,5 @@
 """The sphere that starts to roll: an integration, wrong coefficients, and other laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from bench_checks import changed, figure, with_inertia, with_mu

@@ -1,7 +1,5 @@
 """The threshold of sliding: statics, a motion by integration, and laws that are not Coulomb's."""
 
-from __future__ import annotations
-
 from math import atan, cos, sin
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The stack at rest: statics by a linear program, and what an engine without contact would do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from bench_checks import outcome

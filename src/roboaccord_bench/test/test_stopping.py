@@ -1,7 +1,5 @@
 """The box that stops: its exact answer, and what a wrong coefficient shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from bench_checks import outcome, set_to

@@ -1,7 +1,5 @@
 """The threshold of tipping: statics, a motion by integration, and a box that is too wide."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import atan, cos, sin
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import exp, sqrt
 
 from roboaccord_bench.problem import Problem, Row
-from roboaccord_bench.scene import GROUND, Body, G, Motion, Scene
+from roboaccord_bench.scene import GROUND, G, Motion, Scene, ball_at
 
 RADIUS = 0.05  # m
 CONTACT = 0.1  # time allowed for the impact, which is no instant for a spring [s]
@@ -32,9 +32,7 @@ class Bounce(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return a sphere over the ground, at rest."""
-        position = (0.0, 0.0, RADIUS + case["height"])
-        ball = Body(name="ball", size=(2.0 * RADIUS,), mass=1.0, position=position)
-        return Scene((GROUND, ball), 0.0, case["e"])
+        return Scene((GROUND, ball_at(RADIUS, case["height"])), 0.0, case["e"])
 
     def series(self, time: float, **case: float) -> tuple[float]:
         """Return the height at a time [m]."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import sqrt
 
 from roboaccord_bench.problem import HEADINGS, Problem, Row, along
-from roboaccord_bench.scene import GROUND, ZERO, Body, Motion, Scene, direction
+from roboaccord_bench.scene import GROUND, ZERO, Motion, Scene, ball_at, direction
 
 RADIUS, MU, START = 0.05, 0.3, 0.01  # m, 1, time until it touches [s]
 SPEED, FALL = 2.8, 3.0  # along the ground and into it [m/s]
@@ -38,9 +38,8 @@ class Impact(Problem):
     def scene(self, **case: float) -> Scene:
         """Return a sphere above the ground, whose spin and velocity lie in one plane."""
         x, y, _ = direction(case["heading"]).tolist()
-        position, velocity = (0.0, 0.0, RADIUS + START * FALL), (SPEED * x, SPEED * y, -FALL)
-        motion = {"velocity": velocity, "spin": (-case["spin"] * y, case["spin"] * x, 0.0)}
-        ball = Body(name="ball", size=(2.0 * RADIUS,), mass=1.0, position=position, **motion)
+        spin = -case["spin"] * y, case["spin"] * x, 0.0
+        ball = ball_at(RADIUS, START * FALL, (SPEED * x, SPEED * y, -FALL), spin)
         return Scene((GROUND, ball), MU, case["e"], ZERO)
 
     def series(self, time: float, **case: float) -> tuple[float]:
