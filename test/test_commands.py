@@ -35,6 +35,7 @@ CASES = {
     "teleop": "snake --duration 0.02 --out {out}",
     "crosscheck": "snake serpenoid --engines reference,mujoco --refine 2 "
     "--set crosscheck.duration=0.02 --set crosscheck.states=2 --out {out}",
+    "bench": "stopping --engines mujoco --out {out}",
     "sweep": "snake serpenoid --seeds 2 --set duration=0.02 --out {out}",
     "compare": f"{BAG} {BAG}",
     "plot": f"{BAG} base.x --out plot.png",

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.thorough
 
 LENGTH = 0.61  # m, of a link
 TICK = 1e-3  # s
-CLOCKED = ("clocked", "flying", "two_step", "climbing", "passive")
+CLOCKED = ("clocked", "flying", "two_step", "climbing", "passive", "pulses")
 
 
 def walk(name, steps, *changes, engine="reference"):
@@ -180,6 +180,19 @@ def test_in_mujoco_the_gaits_stay_on_their_orbits(name, steps):
     cycles = moves(grips(setup, motion)[1]).reshape(-1, orbit.changes, 2).mean(axis=1)
     # Runge-Kutta 4 at 1 ms and rates of some 10 rad/s: (w h)^4 = 1e-8.
     assert np.abs(cycles - [orbit.stride, -orbit.drop]).max() < 1e-6
+
+
+@pytest.mark.parametrize("engine", ["reference", "mujoco", "dart"])
+def test_three_short_pulses_a_step_carry_the_robot_for_twenty_steps(engine):
+    """On the orbit in the reference and MuJoCo; DART, of order 1 at 1 ms, settles beside it."""
+    if engine != "reference":
+        pytest.importorskip({"mujoco": "mujoco", "dart": "dartpy"}[engine])
+    setup, motion = walk("pulses", 20, engine=engine)
+    orbit, steps = shipped_gait("pulses", REPORT), moves(grips(setup, motion)[1])
+    assert len(steps) == 20
+    away = np.abs(steps - [orbit.stride, -orbit.drop]).max(axis=1)
+    assert away.max() < {"reference": 1e-8, "mujoco": 1e-6, "dart": 6e-3}[engine]
+    assert np.abs(np.diff(steps[-3:], axis=0)).max() < 1e-4  # it has settled
 
 
 @pytest.mark.slow

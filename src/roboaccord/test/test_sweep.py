@@ -81,7 +81,7 @@ def test_the_verdict_fails_beyond_the_allowance_and_for_runs_without_a_value() -
     found = judge_seeds(compare_cells(reference, lost, spec, {}))
     assert (found.outcome, found.codes) == ("outside", (Code.NO_FIGURE,))
     assert found.reasons[0].figures["runs"] == 1
-    short = {seed: "shorter than a cycle" for seed in range(4)}
+    short = dict.fromkeys(range(4), "shorter than a cycle")
     both = [replace(cell([], name), failures=short) for name in ("reference", "dart")]
     found = judge_seeds(compare_cells(*both, spec, {}))
     assert (found.outcome, found.codes) == ("not_judged", (Code.FEW_RUNS,))

@@ -177,6 +177,8 @@ def urdf(body: Body) -> str:
 def sdf(scene: Scene, step: float, further: str = "") -> str:
     """Return the scene as a world in SDF, with a model for each body.
 
+    Friction is that of sliding alone. Drake is told that boxes are hydroelastic, fixed ones rigid.
+
     Args:
         scene: to write.
         step: physics step [s].

@@ -35,7 +35,8 @@ def test_exact_series_against_an_integration_with_events(case: dict[str, float])
         )
         inside = times[(times >= time) & (times <= run.t[-1])]
         exact = [BOUNCE.series(each, **case)[0] for each in inside]
-        np.testing.assert_allclose(exact, run.sol(inside)[0], atol=1e-6)
+        if exact:
+            np.testing.assert_allclose(exact, run.sol(inside)[0], atol=1e-6)
         time, state = run.t[-1], [0.0, -case["e"] * run.y[1, -1]]
         if state[1] < 1e-3:
             break

@@ -22,21 +22,20 @@ def test_the_cube_can_rest_by_statics(case: dict[str, float]) -> None:
     assert (PINCH.exact(**case), PINCH.series(1.0, **case)) == (0.0, (0.0,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", PINCH.cases, ids=str)
 def test_dart_neither_lifts_nor_drops(case: dict[str, float]) -> None:
     """By default its rise vanishes with the step."""
     assert outcome(PINCH, "dart", "default", **case).outcome in {"exact", "order"}
 
 
-def test_a_grip_that_is_too_weak_slips_as_it_must() -> None:
-    """With mu F below half the weight it falls by (g - 2 mu F / m) t^2 / 2, until the ground."""
-    case, mu = {"height": 0.1, "force": 2.0}, 0.24
-    fall = 0.5 * (9.81 - 2.0 * mu * 2.0 / 0.1)  # 0.105 m in 1 s without a ground
-    found = outcome(PINCH, "dart", change=set_to(mu=mu), **case)
-    assert found.limit == pytest.approx(-fall, rel=0.05)
-    wrong = outcome(PINCH, "dart", change=set_to(mu=1.01 * mu), **case)
-    assert wrong.limit is not None
-    assert wrong.limit - found.limit == pytest.approx(0.01 * mu * 2.0 / 0.1, rel=0.05)
+def test_1_percent_of_mu_decides_between_slipping_and_holding() -> None:
+    """With 2 mu F below the weight it falls by (g - 2 mu F / m) t^2 / 2, with 1 % more it holds."""
+    case, mu = {"height": 0.1, "force": 2.0}, 0.2445
+    slips = outcome(PINCH, "dart", "default", set_to(mu=mu), **case)
+    fall = 0.5 * (9.81 - 2.0 * mu * 2.0 / 0.1)  # 15 mm, while the fingers still touch
+    assert slips.limit == pytest.approx(-fall, rel=0.01)
+    assert outcome(PINCH, "dart", "default", set_to(mu=1.01 * mu), **case).outcome != "constant"
 
 
 def test_a_lift_is_seen() -> None:

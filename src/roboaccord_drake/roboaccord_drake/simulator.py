@@ -108,6 +108,10 @@ class DrakeSimulator(EngineSimulator):
         desired[motor.input_start()] = target
         port.FixValue(self._context, desired)
 
+    def limit_servo(self, joint: int, effort: float, rate: float) -> None:
+        """Limit the effort of a joint's actuator; Drake does not enforce limits of rates."""
+        self._plant.GetJointActuatorByName(self.joints[joint]).set_effort_limit(effort)
+
     def _place(self, state: RobotState) -> None:
         """Put the plant in a state."""
         self._height = float(state.position[2])

@@ -20,6 +20,7 @@ from roboaccord_files.servo.linear import (
     Joint,
     Servo,
     damping_ratio,
+    effort_of,
     limit_of,
     poles_of,
     settling,
@@ -77,7 +78,7 @@ def grows(joint: Joint, servo: Servo, scheme: str) -> bool:
     rows, inputs, _ = joint.tick(servo, scheme)
     x, waiting, sizes = np.array([1.0, 0.0]), [0.0] * servo.delay, list[float]()
     for _ in range(6_000):
-        waiting.append(0.0 if servo.mode == "own" else servo.effort_at(-x[0], x[1]))
+        waiting.append(0.0 if servo.mode == "own" else effort_of(-x[0], x[1], servo.numbers))
         x = rows @ x + inputs * waiting.pop(0)
         sizes.append(float(abs(x[0])))
         if not 1e-200 < sizes[-1] < 1e200 and len(sizes) > 10:
@@ -114,9 +115,10 @@ def test_limits_of_effort_and_velocity() -> None:
     """What brakes has the whole limit; on a line what accelerates falls to 0 at the velocity."""
     servo = Servo(100.0, 0.0, "limited", effort=5.0, velocity=2.0)
     line = replace(servo, mode="line")
-    assert [servo.effort_at(1.0, v) for v in (0.0, 1.9, 2.0, -3.0)] == [5.0, 5.0, 0.0, 5.0]
-    assert [line.effort_at(1.0, v) for v in (0.0, 0.5, 2.5, -3.0)] == [5.0, 3.75, 0.0, 5.0]
-    assert replace(servo, mode="explicit").effort_at(1.0, 3.0) == 100.0
+    assert [effort_of(1.0, v, servo.numbers) for v in (0.0, 1.9, 2.0, -3.0)] == [5.0, 5.0, 0.0, 5.0]
+    assert [effort_of(1.0, v, line.numbers) for v in (0.0, 0.5, 2.5, -3.0)] == [5.0, 3.75, 0.0, 5.0]
+    free = replace(servo, mode="explicit")
+    assert effort_of(1.0, 3.0, free.numbers) == 100.0
 
 
 def test_measures_of_a_second_order_response() -> None:
@@ -134,7 +136,8 @@ def test_measures_of_a_second_order_response() -> None:
 XML = """<mujoco><option timestep="0.001" integrator="{integrator}" gravity="0 0 {g}"/>
 <worldbody><body><joint axis="0 -1 0" armature="{armature}"/>
 <geom type="box" size=".2 .01 .01" pos=".2 0 0" mass="1"/></body></worldbody>
-<actuator><position joint="" kp="{kp}" kv="{kd}"/></actuator></mujoco>"""
+<actuator><position joint="" kp="{kp}" kv="{kd}" forcerange="-{effort} {effort}"/></actuator>
+</mujoco>"""
 ROTOR = 0.02
 BAR = 1.0 / 3.0 * (0.2**2 + 0.01**2) + 0.2**2  # kg m^2: about the hinge, of 1 kg
 BARS = Joint(BAR + ROTOR, 0.0, 1e-3, 4)
@@ -143,12 +146,14 @@ INTENDED = Servo(BARS.inertia * 100.0, BARS.inertia * 14.0, "own")
 
 def in_mujoco(
     *, armature: float = ROTOR, kp: float = 1.0, explicit: bool = False, delay: int = 0,
-    gravity: float = 0.0, target: float = 0.1, ticks: int = 300,
+    gravity: float = 0.0, target: float = 0.1, ticks: int = 300, effort: float = 1e9,
 ) -> np.ndarray:  # fmt: skip
     """Return the response of a bar with MuJoCo's own calls; kp is relative."""
     mujoco = pytest.importorskip("mujoco")
     gains = {"kp": 0.0, "kd": 0.0} if explicit else {"kp": kp * INTENDED.kp, "kd": INTENDED.kd}
-    text = XML.format(integrator="implicitfast", g=-gravity, armature=armature, **gains)
+    text = XML.format(
+        integrator="implicitfast", g=-gravity, armature=armature, effort=effort, **gains
+    )
     model = mujoco.MjModel.from_xml_string(text.replace('joint=""', 'joint="h"').replace(
         "<joint axis", '<joint name="h" axis'))  # fmt: skip
     data, out, waiting = mujoco.MjData(model), [0.0], [0.0] * delay
@@ -165,10 +170,14 @@ def in_mujoco(
 
 
 def named(
-    response: np.ndarray, engine: str, kp: float | None = None, servo: Servo = INTENDED
+    response: np.ndarray,
+    engine: str,
+    kp: float | None = None,
+    servo: Servo = INTENDED,
+    step: float = 0.1,
 ) -> dict[str, Any]:
     """Return what differs from the intended servo of the bar."""
-    return identify(response, 0.1, BARS, servo, engine, kp).differences()
+    return identify(response, step, BARS, servo, engine, kp).differences()
 
 
 def test_planted_differences_are_named_and_sized_in_mujoco() -> None:
@@ -185,6 +194,29 @@ def test_planted_differences_are_named_and_sized_in_mujoco() -> None:
     assert stiffer == scheme | {"kp": pytest.approx(0.05 * INTENDED.kp, rel=1e-9)}
 
 
+FAR = 0.5  # rad; a step in which the servo comes to its limits
+BOUND = replace(INTENDED, effort=1.0, velocity=0.6)  # of 3.7 N m and 2 rad/s without limits
+
+
+@pytest.mark.slow
+def test_planted_limits_of_effort_are_named_and_sized_in_mujoco() -> None:
+    """Kept, left out, and another one; also beside a lighter rotor and a tick of delay."""
+    scheme, bound = {"mode": "implicit damping"}, replace(BOUND, velocity=INTENDED.velocity)
+    kept = in_mujoco(effort=1.0, target=FAR)
+    assert named(kept, "mujoco", servo=bound, step=FAR) == scheme
+    planted = scheme | {"effort limit": pytest.approx(1.0, rel=1e-9)}
+    assert named(kept, "mujoco", step=FAR) == planted
+    left_out = scheme | {"ignores": "effort limit"}
+    assert named(in_mujoco(target=FAR), "mujoco", servo=bound, step=FAR) == left_out
+    both = in_mujoco(effort=1.0, target=FAR, armature=0.0, delay=1)
+    assert named(both, "mujoco", servo=bound, step=FAR) == scheme | {
+        "delay": 1.0,
+        "armature": pytest.approx(-ROTOR, rel=1e-9),
+    }
+    explicit = named(in_mujoco(explicit=True, target=FAR), "mujoco", servo=bound, step=FAR)
+    assert explicit == {"mode": "explicit, held over a tick", "ignores": "effort limit"}
+
+
 def test_the_droop_tells_a_rotor_from_gains() -> None:
     """Both gains wrong by a factor answer to a step as a lighter rotor does, not to a weight."""
     held = in_mujoco(armature=0.0, kp=1.1, gravity=9.81, target=0.0, ticks=600)[-1]
@@ -195,7 +227,10 @@ def test_the_droop_tells_a_rotor_from_gains() -> None:
     assert {*both} == {"mode", "armature", "kp"}
 
 
-def in_dart(*, rotor: bool, delay: int = 0, explicit: bool = False) -> np.ndarray:
+def in_dart(
+    *, rotor: bool, delay: int = 0, explicit: bool = False, target: float = 0.1,
+    effort: float = np.inf, velocity: float = np.inf,
+) -> np.ndarray:  # fmt: skip
     """Return the response of the bar, heavier by its rotor, with DART's own calls."""
     dartpy = pytest.importorskip("dartpy")
     skeleton = dartpy.dynamics.Skeleton("bar")
@@ -208,13 +243,16 @@ def in_dart(*, rotor: bool, delay: int = 0, explicit: bool = False) -> np.ndarra
     world.setTimeStep(1e-3)
     world.addSkeleton(skeleton)
     degree = skeleton.getDof(0)
+    joint.setLimitEnforcement(True)
+    degree.setForceLimits(-effort, effort)
+    degree.setVelocityLimits(-velocity, velocity)
     if not explicit:
         degree.setSpringStiffness(INTENDED.kp)
         degree.setDampingCoefficient(INTENDED.kd)
     out, waiting = [0.0], [0.0] * delay
     for _ in range(300):
         q, v = degree.getPosition(), degree.getVelocity()
-        waiting.append(INTENDED.kp * (0.1 - q) - INTENDED.kd * v if explicit else 0.1)
+        waiting.append(INTENDED.kp * (target - q) - INTENDED.kd * v if explicit else target)
         late = waiting.pop(0)
         for _ in range(4):
             if explicit:
@@ -234,6 +272,97 @@ def test_planted_differences_are_named_and_sized_in_dart() -> None:
         in_dart(rotor=True, explicit=True), "dart", servo=replace(INTENDED, mode="explicit")
     )
     assert held == {}
+
+
+def test_dart_keeps_limits_of_velocity_and_ignores_those_of_effort() -> None:
+    """The spring of a joint is no actuator; a planted limit of velocity is sized."""
+    response = in_dart(rotor=True, target=FAR, effort=1.0, velocity=0.6)
+    effort = {"mode": "implicit", "ignores": "effort limit"}
+    assert named(response, "dart", servo=BOUND, step=FAR) == effort
+    planted = {"mode": "implicit", "velocity limit": pytest.approx(0.6, rel=1e-9)}
+    assert named(response, "dart", step=FAR) == planted
+    response = in_dart(rotor=True, target=FAR, effort=1.0)
+    both = {"mode": "implicit", "ignores": "effort limit and velocity limit"}
+    assert named(response, "dart", servo=BOUND, step=FAR) == both
+
+
+def in_sapien(
+    *, armature: float = ROTOR, explicit: bool = False, delay: int = 0,
+    effort: float = 3e38, velocity: float = 3e38,
+) -> np.ndarray:  # fmt: skip
+    """Return the response of the bar with calls of SAPIEN's own, by PhysX with TGS."""
+    sapien = pytest.importorskip("sapien")
+    config = sapien.physx.PhysxSceneConfig()
+    config.gravity, config.enable_tgs = [0.0, 0.0, 0.0], True
+    sapien.physx.set_scene_config(config)
+    system = sapien.physx.PhysxCpuSystem()
+    system.timestep = 1e-3
+    builder = sapien.Scene([system]).create_articulation_builder()
+    root, pose = builder.create_link_builder(), sapien.Pose()
+    root.set_mass_and_inertia(1.0, pose, [1.0, 1.0, 1.0])
+    root.set_joint_properties("fixed", [], pose, pose)
+    bar = builder.create_link_builder(root)
+    bar.set_mass_and_inertia(1.0, sapien.Pose([0.0, 0.2, 0.0]), [BAR - 0.2**2, 1e-2, 1e-2])
+    bar.set_joint_properties("revolute", [[-np.inf, np.inf]], pose, pose)
+    body = builder.build(fix_root_link=True)
+    for link in body.links:
+        link.set_angular_damping(0.0)
+        link.set_linear_damping(0.0)
+    (joint,) = body.active_joints
+    joint.set_armature([armature])
+    joint.set_friction(0.0)
+    joint.set_max_velocity(velocity)
+    body.set_solver_position_iterations(10)
+    if not explicit:
+        joint.set_drive_property(INTENDED.kp, INTENDED.kd, effort)
+    out, waiting = [0.0], [0.0] * delay
+    for _ in range(150):
+        q, v = body.qpos[0], body.qvel[0]
+        waiting.append(INTENDED.kp * (FAR - q) - INTENDED.kd * v if explicit else FAR)
+        late = waiting.pop(0)
+        for _ in range(4):
+            if explicit:
+                body.set_qf([late])
+            else:
+                joint.set_drive_target(late)
+            system.step()
+        out.append(float(body.qpos[0]))
+    return np.array(out)
+
+
+@pytest.mark.slow
+def test_planted_differences_are_named_and_sized_in_sapien() -> None:
+    """In single precision sizes have five digits, and a limit of velocity four."""
+    scheme, effort = {"mode": "implicit in 10 substeps"}, replace(INTENDED, effort=1.0)
+
+    def told(response: np.ndarray, servo: Servo = INTENDED) -> dict[str, Any]:
+        return named(response, "sapien", servo=servo, step=FAR)
+
+    assert told(in_sapien()) == scheme
+    assert told(in_sapien(effort=1.0), effort) == scheme
+    assert told(in_sapien(effort=0.5), effort) == scheme | {
+        "effort limit": pytest.approx(0.5, rel=1e-5)
+    }
+    assert told(in_sapien(effort=1.0, velocity=0.6), BOUND) == scheme
+    assert told(in_sapien(velocity=0.6)) == scheme | {
+        "velocity limit": pytest.approx(0.6, rel=1e-3)
+    }
+    assert told(in_sapien(armature=0.0, delay=1)) == scheme | {
+        "delay": 1.0,
+        "armature": pytest.approx(-ROTOR, rel=1e-4),
+    }
+    held = {"mode": "explicit, held over a tick", "delay": 1.0}
+    assert told(in_sapien(explicit=True, delay=1)) == held
+
+
+def test_a_rotor_makes_up_for_a_larger_limit_of_effort() -> None:
+    """At half the limit a joint accelerates as at the whole one with twice the inertia."""
+    half, whole = (in_mujoco(effort=effort, target=FAR) for effort in (0.5, 1.0))
+    weak, strong = (identify(curve, FAR, BARS, INTENDED, "mujoco") for curve in (half, whole))
+    servo, armature = proposal(half, FAR, weak, strong)
+    assert armature == pytest.approx(BARS.inertia, rel=1e-6)
+    assert (servo.kp, servo.kd) == pytest.approx((2.0 * INTENDED.kp, 2.0 * INTENDED.kd))
+    assert proposal(whole, FAR, strong, weak, lowest=0.0)[1] >= 0.0
 
 
 def test_one_engine_answers_as_another_after_its_match() -> None:
@@ -303,6 +432,25 @@ def test_engines_answer_as_the_closed_form_and_match(result: dict[str, Any]) -> 
     match = {pair["to"]: pair for pair in result["match"]}
     assert match["dart own"]["error_before"] > 1e-3
     assert match["dart own"]["error_after"] < 1e-12
+    # DART with efforts that are held answers less well than with its own servo.
+    assert match["dart explicit"]["mode"] == "own" and "mode" not in match["dart own"]
+    assert match["dart explicit"]["error_after"] == match["dart own"]["error_after"]
+
+
+def test_limits_of_the_file_act_on_own_servos(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """MuJoCo keeps that of the effort, and DART that of the velocity."""
+    text = Path(ARM).read_text(encoding="utf-8")
+    damping, limit = '<dynamics damping="0.03"/>', '<limit effort="0.5" velocity="2"/>'
+    (tmp_path / "arm.urdf").write_text(text.replace(damping, limit + damping), encoding="utf-8")
+    words = "--engines mujoco,dart --joint elbow --mode own --step 1 --set physics_step=0.002"
+    files = str(tmp_path / "arm.urdf"), "--out", str(tmp_path / "out")
+    status, out, _ = command(capsys, *files, *words.split(), "--json")
+    shown = {row["engine"]: row["differences"] for row in json.loads(out)["shown"]}
+    assert status == 0
+    assert shown["mujoco"]["ignores"] == "velocity limit"
+    assert shown["dart"]["ignores"] == "effort limit"
 
 
 def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,13 +12,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.engines import (
-    EngineSpec,
-    Scheme,
-    imported,
-    mujoco_scheme,
-    read_settings,
-)
+from roboaccord.engines import EngineSpec, Scheme, imported, mujoco_scheme, read_settings
 
 from roboaccord_mjwarp.settings import WarpSettings
 

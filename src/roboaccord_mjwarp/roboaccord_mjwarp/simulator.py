@@ -103,6 +103,11 @@ class WarpSimulator(MujocoSimulator):
         if (before != gains[number]).any():
             self._warp = None
 
+    def limit_servo(self, joint: int, effort: float, rate: float) -> None:
+        """Limit the effort of a joint's actuator; Warp's model is made anew."""
+        super().limit_servo(joint, effort, rate)
+        self._warp = None
+
     def contacts(self) -> list[ContactPoint]:
         """Return the contacts of the last physics step."""
         self._receive_constraints()
@@ -133,8 +138,7 @@ class WarpSimulator(MujocoSimulator):
         """Return Warp's model and data of the present state."""
         mujoco.mj_forward(self._model, self._data)
         sizes = {"njmax": self._settings.njmax, "nconmax": self._settings.nconmax}
-        model, data = mjw.put_model(self._model), mjw.put_data(self._model, self._data, **sizes)
-        return model, data
+        return mjw.put_model(self._model), mjw.put_data(self._model, self._data, **sizes)
 
     def _receive(self, data: Any) -> None:
         """Copy the state from Warp."""

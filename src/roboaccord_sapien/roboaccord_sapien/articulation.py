@@ -84,11 +84,7 @@ class Articulation:
         self.links: dict[str, Any] = {}
         joints = {joint.child: joint for joint in simulator.tree.joints}
         rotors = dict(zip(simulator.joints, simulator.armature.tolist(), strict=True))
-        damping = (
-            dict(zip(simulator.joints, model.damping, strict=True))
-            if model.damping is not None
-            else {}
-        )
+        damping = {} if model.damping is None else dict(zip(simulator.joints, model.damping))
         for link in simulator.tree.links:
             if link.name == WORLD and not simulator.base.tied:
                 continue

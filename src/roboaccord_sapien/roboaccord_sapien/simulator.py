@@ -19,6 +19,8 @@ from roboaccord_sapien.articulation import Articulation
 from roboaccord_sapien.model import SapienMechanism
 from roboaccord_sapien.settings import SapienSettings
 
+LARGEST = float(np.finfo(np.float32).max)  # N m, rad/s; PhysX's form of no limit
+
 
 class SapienSimulator(ContactlessSimulator):
     """Simulate any model without contact with PhysX, under its `SapienSettings` (Simulator)."""
@@ -50,8 +52,15 @@ class SapienSimulator(ContactlessSimulator):
         """Drive a joint by PhysX's drive."""
         articulation = self._articulation
         driven = articulation.body.active_joints[int(articulation.columns[joint])]
-        driven.set_drive_property(stiffness, damping + float(self._own_damping[joint]))
+        gains = stiffness, damping + float(self._own_damping[joint])
+        driven.set_drive_property(*gains, driven.force_limit)
         driven.set_drive_target(target)
+
+    def limit_servo(self, joint: int, effort: float, rate: float) -> None:
+        """Limit effort and rate of a joint, as PhysX's drive does."""
+        driven = self._articulation.body.active_joints[int(self._articulation.columns[joint])]
+        driven.set_drive_property(driven.stiffness, driven.damping, min(effort, LARGEST))
+        driven.set_max_velocity(min(rate, LARGEST))
 
     def _place(self, state: RobotState) -> None:
         self._articulation.place(state, free=self.base.tilts)

@@ -242,6 +242,14 @@ class EngineSimulator(Simulator):
         """
         raise AccordError(f"{self.name}: it has no servo of its own here")
 
+    def limit_servo(self, joint: int, effort: float, rate: float) -> None:
+        """Limit effort and rate of a joint's own servo; an engine without such limits has none.
+
+        Args:
+            joint: its number.
+            effort, rate: largest ones; inf for no limit.
+        """
+
     def _prepare_forces(self, *indices: Array | Index) -> None:
         """Record the indices of joints and base in the engine's arrays, and compile the forces.
 

@@ -1,16 +1,16 @@
 """Drake, a discrete plant from SDF. Of two coefficients of friction it takes 2 a b / (a + b).
 
 Restitution beyond 0 is refused: Drake has dissipation instead. By default two shapes touch in one
-point, so that a box rattles on a box as on a half space. The expert setting is what Drake's
-documentation advises: hydroelastic contact with a margin of 0.1 mm, of compliant bodies that move
-and rigid ones that do not, for an edge that slides over a compliant ground is held back by its
-dissipation. The approximation of contact is the default, `lagged`: by `sap` and `similar` a box
-that slides fast hops.
+point, so that a box rattles on a box as on a half space, and at 1 ms stops 96 % too early. The
+expert setting is what Drake's documentation advises: hydroelastic contact of boxes, with a margin
+of 0.1 mm. Boxes that move are compliant and fixed ones rigid, for an edge that slides over a
+compliant ground is held back by its dissipation; a sphere stays a point, for as a mesh it rolls
+like a polyhedron. The approximation of contact is the default, `lagged`: by `sap` and `similar` a
+box that slides fast hops. A patch is taken as flat, and its gap, which Drake does not report, as 0.
 """
 
 import logging
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 import pydrake.all as drake
@@ -22,11 +22,12 @@ logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it does n
 
 
 class DrakeWorld(World):
-    """A scene in Drake; options are its default properties of surfaces."""
+    """A scene in Drake, with one of its contact models."""
 
-    def __init__(self, scene: Scene, step: float, **surfaces: Any) -> None:
+    def __init__(self, scene: Scene, step: float, *, contact_model: str) -> None:
         builder = drake.RobotDiagramBuilder(time_step=step)
-        properties = drake.DefaultProximityProperties(**surfaces)
+        builder.plant().set_contact_model(getattr(drake.ContactModel, contact_model))
+        properties = drake.DefaultProximityProperties(margin=1e-4)
         config = drake.SceneGraphConfig(default_proximity_properties=properties)
         builder.scene_graph().set_config(config)
         builder.parser().AddModelsFromString(sdf(scene, step), "sdf")
@@ -76,8 +77,8 @@ class DrakeWorld(World):
         return str(query.inspector().GetName(shape).partition("::")[0])
 
 
-EXPERT = {"compliance_type": "compliant", "margin": 1e-4}
-OPTIONS: dict[str, dict[str, Any]] = {"default": {}, "expert": EXPERT}
+DEFAULT, EXPERT = {"contact_model": "kPoint"}, {"contact_model": "kHydroelasticWithFallback"}
+OPTIONS = {"default": DEFAULT, "expert": EXPERT}
 ENGINE = Engine(
     version=version("drake"), world=DrakeWorld, options=OPTIONS, surface_restitution=None
 )

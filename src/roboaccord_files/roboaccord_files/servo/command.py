@@ -20,7 +20,7 @@ from roboaccord.engines import REFERENCE
 from roboaccord.scenario import is_file
 from roboaccord.scenario.setups import load_setup
 
-from roboaccord_files.excitation.command import RobotFile, XacroArguments, velocity_limits
+from roboaccord_files.excitation.command import RobotFile, XacroArguments
 from roboaccord_files.excitation.suitable import check_joints
 from roboaccord_files.servo.compare import Responses, statics
 from roboaccord_files.servo.linear import MODES, NO_LIMIT, Servo
@@ -88,32 +88,27 @@ def servo_command(
     settings = [*(f"{key}={value!r}" for key, value in keys.items()), *(changes or ())]
     folders, base = options.read_packages(packages or []), base or "fixed"
     _, arguments = options.split_arguments(words or [])
-    setup, weightless = (
-        load_setup(what, "", all_settings, base=base, packages=folders, arguments=arguments)
-        for all_settings in (settings, [*settings, "parameters.gravity=0"])
-    )
+    setup = load_setup(what, "", settings, base=base, packages=folders, arguments=arguments)
     check_joints(setup, what, "servos are compared")
     names, modes = options.listed(joint) or [*setup.joints], options.listed(mode) or [*MODES]
     chosen = [REFERENCE] * free + [e for e in options.choose_engines(engines) if e != REFERENCE]
     wanted, _, wanted_mode = origin.partition(":")
-    checks = {"joint": (names, setup.joints), "mode": (modes, MODES)}
-    checks["word of --as:"] = [w for w in (wanted, wanted_mode) if w], (*chosen, *modes)
-    for label, (given, known) in checks.items():
+    asked = [word for word in (wanted, wanted_mode) if word]
+    checks = ("joint", names, setup.joints), ("mode", modes, MODES)
+    for label, given, known in (*checks, ("word of --as:", asked, (*chosen, *modes))):
         for name in given:
             check_known(f"unknown {label} ", name, known)
-    moving = {each.name: each for each in setup.tree.moving}
-    kinds = [moving[name].kind for name in setup.joints]
-    added, velocities, servos = np.full(len(kinds), armature), velocity_limits(setup), []
-    for i, inertia in enumerate((statics(setup, setup.initial.q)[0] + added).tolist()):
-        described = moving[setup.joints[i]].servo
-        stiffness = kp or described[0] or inertia * FREQUENCY**2
-        damping = kd or described[1] or 2.0 * RATIO * math.sqrt(stiffness * inertia)
-        limits = float(setup.effort_limits[i]) or NO_LIMIT, float(velocities[i])
+    kinds = [moving.kind for moving in setup.tree.moving]
+    added, servos = np.full(len(kinds), armature), []
+    inertias = (statics(setup, setup.initial.q)[0] + added).tolist()
+    for moving, inertia, effort in zip(setup.tree.moving, inertias, setup.effort_limits.tolist()):
+        stiffness = kp or moving.servo[0] or inertia * FREQUENCY**2
+        damping = kd or moving.servo[1] or 2.0 * RATIO * math.sqrt(stiffness * inertia)
+        limits = effort or NO_LIMIT, moving.velocity or NO_LIMIT
         servos.append(Servo(stiffness, damping, "explicit", delay, *limits))
     sizes = np.array([step or (SLIDE if kind == "prismatic" else STEP) for kind in kinds])
     numbers = [setup.joints.index(name) for name in names]
-    servoed = setup, weightless, servos, added, sizes, numbers, chosen, modes
-    responses = Responses(*servoed, held=not free)
+    responses = Responses(setup, servos, added, sizes, numbers, chosen, modes, not free)
     with counted((len(chosen) + (not free)) * len(modes) * len(numbers), "servos") as done:
         data = responses.run((wanted, wanted_mode), lambda: done(1))
     if not {*data["versions"]} - {REFERENCE}:

@@ -8,9 +8,10 @@ keys of `joints` and `match` stay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -22,7 +23,7 @@ from roboaccord.robots.joint_friction import friction_of
 from roboaccord.scenario import Setup
 
 from roboaccord_files.servo import linear
-from roboaccord_files.servo.identify import Found, identify, proposal
+from roboaccord_files.servo.identify import NOISE, WORTH, Found, identify, proposal
 from roboaccord_files.servo.linear import Joint, Servo
 from roboaccord_files.servo.rig import Rig
 
@@ -31,13 +32,15 @@ LEFT = 8.5  # a run takes until e^-LEFT of the slowest motion is left
 FEW, MANY = 24, 2000  # control ticks of a run; by FEW poles are found
 PRECISION = 1.01  # ratio of the stiffnesses between which the limit of an engine is found
 SLACK = 1e-4  # a pole this far beyond 1 is unstable: single precision finds poles so well
-# Start of such a run, over the step; phase of the samples from which a ratio is found [rad].
-NUDGE, PHASE = 0.1, 0.5
+NUDGE = 0.1  # start of such a run, over the step
 RAMP = 0.5  # rad/s or m/s
 # Relative change in the last eighth of a droop that has settled, and size over the step of one that
 # shows the stiffness.
 AT_REST, FELT = 2e-3, 1e-3
+Key = tuple[str, str]  # engine and mode
 Run = dict[int, tuple[Rig, Array, Found | None]]  # rig, response and its servo by number of a joint
+Runs = dict[Key, Run]
+Curves = dict[str, dict[Key, dict[str, Array]]]  # by joint, then by engine and mode
 
 
 def statics(setup: Setup, q: Array) -> tuple[Array, Array]:
@@ -53,7 +56,7 @@ class Responses:
     """The servos whose responses are compared, and these.
 
     Args:
-        setup, weightless: robot and scenario, with gravity and without.
+        setup: robot and scenario, with gravity.
         servos: of all joints, in the mode `explicit`, with their limits.
         armature: added inertia of rotors (n,).
         steps: size of the step of each joint (n,).
@@ -61,11 +64,9 @@ class Responses:
         engines, modes: names.
         held: whether the others are held.
         curves: filled with the responses by joint, then by engine and mode.
-        result: filled with what `run` returns.
     """
 
     setup: Setup
-    weightless: Setup
     servos: list[Servo]
     armature: Array
     steps: Array
@@ -73,8 +74,7 @@ class Responses:
     engines: Sequence[str]
     modes: Sequence[str]
     held: bool = True
-    curves: dict[str, dict[tuple[str, str], Mapping[str, Array]]] = field(default_factory=dict)
-    result: dict[str, Any] = field(default_factory=dict)
+    curves: Curves = field(default_factory=lambda: defaultdict(dict))
 
     @cached_property
     def joints(self) -> list[Joint]:
@@ -98,13 +98,12 @@ class Responses:
         unit = np.eye(len(self.steps))[number]
         return float(statics(self.setup, self.setup.initial.q + angle * unit)[1][number])
 
-    def droop(self, number: int) -> float:
-        """Return the angle by which the weight moves a joint from its target, exactly."""
-        kp, x, change = self.servos[number].kp, 0.0, 1e-6
-        for _ in range(20):  # Newton's method
-            slope = (self.weight(number, x + change) - self.weight(number, x - change)) / change
-            x -= (kp * x + self.weight(number, x)) / (kp + 0.5 * slope)
-        return x
+    def droop(self, number: int, servo: Servo) -> float | None:
+        """Return the angle by which the weight moves a joint; None beyond the limit of effort."""
+        from scipy.optimize import fsolve
+
+        x = fsolve(lambda x: servo.kp * x[0] + self.weight(number, x[0]), 0.0, xtol=1e-12)[0]
+        return float(x) if servo.kp * abs(x) <= servo.effort else None
 
     def run(self, origin: tuple[str, str], done: Callable[[], None]) -> dict[str, Any]:
         """Return the rows of all joints, what their responses show, and the matches.
@@ -113,58 +112,68 @@ class Responses:
             origin: engine and mode that the others are to match; "" for the first of each.
             done: called after each joint of an engine in a mode.
         """
-        result, runs = self.result, dict[tuple[str, str], Run]()
-        result |= {"versions": {}, "joints": [], "shown": [], "refused": []}
-        for engine, mode in product([EXACT] * self.held + [*self.engines], self.modes):
+        runs, names = Runs(), [*self.setup.joints]
+        result = dict[str, Any](versions={}, joints=[], shown=[], match=[], refused=[])
+        for key in product([EXACT] * self.held + [*self.engines], self.modes):
             try:
-                runs[engine, mode] = self._run_in(engine, mode, done)
+                runs[key] = self._run_in(key, result, done)
             except AccordError as error:
-                result["refused"].append(f"{engine} {mode}: {error}")
-        order = {name: i for i, name in enumerate(self.setup.joints)}
+                result["refused"].append(f"{' '.join(key)}: {error}")
         for rows in (result["joints"], result["shown"]):
-            rows.sort(key=lambda row: (order[row["name"]], self.modes.index(row["mode"])))
-        firsts = (k for k in runs if k[0] != EXACT and all(a in ("", b) for a, b in zip(origin, k)))
-        first = next(firsts, (EXACT, ""))
-        pairs = (self._match(runs, first, key) for key in runs if first != key and first in runs)
-        result["match"] = [pair for pair in pairs if pair]
+            rows.sort(key=lambda row: (names.index(row["name"]), self.modes.index(row["mode"])))
+        keys = [key for key in runs if key[0] != EXACT]
+        firsts = (key for key in keys if all(a in ("", b) for a, b in zip(origin, key)))
+        first = next(firsts, ("", ""))
+        others = [key for key in keys if first in keys and key != first]
+        trials = {key: trial for key in others if (trial := self._trial(runs, first, key))}
+        for key in trials:
+            pair = {"from": " ".join(first), "to": " ".join(key)}
+            result["match"].append(pair | best_of(trials, key))
         return result
 
-    def _run_in(self, engine: str, mode: str, done: Callable[[], None]) -> Run:
-        """Add the rows of an engine."""
-        which, start = REFERENCE if engine == EXACT else engine, self.setup.initial.q
-        light = Rig(self.weightless, start, which, mode == "own", self.armature, self.held)
-        heavy = replace(light, setup=self.setup)
-        servos, runs, result = [replace(s, mode=mode) for s in self.servos], Run(), self.result
+    def _run_in(self, key: Key, result: dict[str, Any], done: Callable[[], None]) -> Run:
+        """Add the rows of an engine in a mode to a result."""
+        (engine, mode), exact, runs = key, key[0] == EXACT, Run()
+        which = REFERENCE if exact else engine
+        heavy = Rig(self.setup, which, mode == "own", self.armature, self.held)
+        parameters = self.setup.scenario.parameters | {"gravity": 0.0}
+        scenario = self.setup.scenario.model_copy(update={"parameters": parameters})
+        light = replace(heavy, setup=replace(self.setup, scenario=scenario))
+        servos = [replace(servo, mode=mode) for servo in self.servos]
+        if mode == "explicit" or (mode == "own" and not self.held):  # the reference has no limits
+            servos = [servo.stiffer(1.0) for servo in servos]
         result["versions"][which] = light.simulator.version
         for i in self.chosen:
             targets, joint, servo = self.targets(i), self.joints[i], servos[i]
-            curves = {key: light.respond(i, servos, targets[key]) for key in ("step", "ramp")}
-            if engine == EXACT:
-                curves = {key: joint.respond(servo, targets[key]) for key in curves}
+            respond = partial(joint.respond, servo) if exact else partial(light.respond, i, servos)
+            curves = {kind: respond(targets[kind]) for kind in ("step", "ramp")}
             curves["hold"] = heavy.respond(i, servos, targets["hold"])
             step, hold, size = curves["step"], curves["hold"], float(self.steps[i])
             head = {"name": self.setup.joints[i], "engine": engine, "mode": mode}
-            by_engine = self.curves.setdefault(self.setup.joints[i], {})
-            by_engine[engine, mode] = curves
+            self.curves[head["name"]][key] = curves
             whole = len(step) == len(targets["step"]) + 1 and abs(step[-1]) < 10.0 * size
-            ticks, found = linear.settling(step, size), None
-            droop = self.droop(i) if engine == EXACT else float(hold[-1])
-            if whole and self.held and mode not in linear.LIMITED and engine != EXACT:
-                found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
-            ratio, limit = self._stability(light, i, servos, step) if self.held else (None, None)
+            ticks = linear.settling(step, size)
+            droop = self.droop(i, servo) if exact else float(hold[-1])
+            found = ratio = None
+            if whole and self.held and mode not in linear.LIMITED:
+                found = Found(servo, joint, "exact", 0.0, servo, joint)
+                if not exact:
+                    found = identify(step, size, joint, servo, engine, self._felt(i, hold, size))
+                ratio = linear.damping_ratio(found.joint.poles(found.servo, found.scheme))
             result["joints"].append(head | {
                 "gains": {"kp": servo.kp, "kd": servo.kd}, "delay": servo.delay,
                 "armature": float(self.armature[i]),
                 "overshoot": max(float(step.max()) / size - 1.0, 0.0) if whole else None,
                 "settling": ticks and ticks * self.setup.scenario.control_period,
-                "steady_error": 0.0 - droop if whole else None,
-                "damping_ratio": ratio if whole and mode not in linear.LIMITED else None,
-                "unstable_above": limit,
+                "steady_error": None if droop is None or not whole else 0.0 - droop,
+                "damping_ratio": ratio,
+                "unstable_above": self._limit(light, i, servos) if self.held else None,
             })  # fmt: skip
-            exact = by_engine.get((EXACT if self.held else REFERENCE, mode), curves)["step"]
+            known = EXACT if self.held else REFERENCE, mode
+            wanted = self.curves[head["name"]].get(known, curves)["step"]
             result["shown"].append(head | {
                 "ramp_error": float(targets["ramp"][-1] - curves["ramp"][-1]) if whole else None,
-                "error": linear.rms(step, exact) / size if whole else None,
+                "error": linear.rms(step, wanted) / size if whole else None,
                 "differences": found.differences() if found else {},
             })  # fmt: skip
             runs[i] = light, step, found
@@ -177,42 +186,49 @@ class Responses:
         settled = abs(end - hold[-len(hold) // 8]) < AT_REST * abs(end)
         return -self.weight(i, end) / end if settled and abs(end) > FELT * abs(size) else None
 
-    def _stability(self, rig: Rig, i: int, servos: list[Servo], step: Array) -> list[Any]:
-        """Return damping ratio and limit of a joint, exactly or in an engine by short runs."""
+    def _limit(self, rig: Rig, i: int, servos: list[Servo]) -> float | None:
+        """Return the stiffness at which a joint becomes unstable, in an engine by short runs."""
         joint, servo = self.joints[i], servos[i].stiffer(1.0)
-        poles, guess = joint.poles(servo), joint.unstable_above(servo)
-        if rig.engine == REFERENCE:
-            return [linear.damping_ratio(poles), guess]
-        order, still = len(poles), np.zeros(FEW + 2 * servo.delay)
+        order, still = len(joint.poles(servo)), np.zeros(FEW + 2 * servo.delay)
+        guess = joint.unstable_above(servo)
 
         def unstable(factor: float) -> bool:
             changed = [each.stiffer(factor) for each in servos]
             out = rig.respond(i, changed, still, NUDGE * float(self.steps[i]))
             return len(out) <= len(still) or abs(linear.poles_of(out, order)[0]) > 1.0 + SLACK
 
+        if rig.engine == REFERENCE:
+            return guess
         factor = linear.limit_of(unstable, guess and guess / servo.kp, PRECISION)
-        # Of the whole response, some tenths of a radian of its phase apart.
-        rates = np.abs(np.log(poles[:2].astype(complex) + 1.0 / linear.NO_LIMIT))
-        apart = max(int(PHASE / float(rates[0] * rates[1]) ** 0.5), 1)
-        deviation = (step[servo.delay :] - float(self.steps[i]))[::apart]
-        ratio = linear.damping_ratio(linear.poles_of(deviation, 2)) if len(deviation) > 4 else None
-        return [ratio, factor and factor * servo.kp]
+        return factor and factor * servo.kp
 
-    def _match(self, runs: Any, first: tuple[str, str], key: tuple[str, str]) -> Any:
-        """Return the gains by which an engine answers as the first; None where none is found."""
-        gains, errors = dict[str, dict[str, float]](), list[list[float]]()
+    def _trial(self, runs: Runs, first: Key, key: Key) -> dict[str, Any]:
+        """Return by which gains an engine answers as the first, with its errors; {} if by none."""
+        errors, gains, armature = list[list[float]](), dict[str, Any](), dict[str, float]()
         for i, (rig, response, second) in runs[key].items():
-            (_, wanted, shown), size = runs[first][i], float(self.steps[i])
+            (_, wanted, shown), size, name = runs[first][i], self.steps[i], self.setup.joints[i]
             if shown and second:
-                servo, armature = proposal(wanted, size, shown, second)
-                servos = [replace(servo, mode=key[1])] * len(self.servos)
-                added = self.armature + armature * np.eye(len(servos))[i]
-                trial = replace(rig, armature=added) if armature else rig
-                answer = trial.respond(i, servos, self.targets(i)["step"])
+                servo, more = proposal(wanted, size, shown, second, -self.armature[i])
+                known, added = self.servos[i], self.armature + more * np.eye(len(self.servos))[i]
+                servo = replace(servo, mode=key[1], effort=known.effort, velocity=known.velocity)
+                changed = replace(rig, armature=added) if more else rig
+                answer = changed.respond(i, [servo] * len(self.servos), self.targets(i)["step"])
                 errors.append([linear.rms(curve, wanted) / size for curve in (response, answer)])
-                gains[self.setup.joints[i]] = new = {"kp": servo.kp, "kd": servo.kd}
-                new |= {"armature": float(added[i])} if armature else {}
-                new |= {"delay": servo.delay} if servo.delay != second.servo.delay else {}
-        pair = {"from": " ".join(first), "to": " ".join(key), "gains": gains}
-        means = np.sqrt(np.mean(np.square(errors or [[0.0, 0.0]]), axis=0)).tolist()
-        return pair | dict(zip(("error_before", "error_after"), means)) if errors else None
+                late = {"delay": servo.delay} if servo.delay != second.servo.delay else {}
+                gains[name] = {"kp": servo.kp, "kd": servo.kd} | late
+                armature |= {name: float(added[i])} if more else {}
+        if not gains:
+            return {}
+        before, after = np.sqrt(np.mean(np.square(errors), axis=0)).tolist()
+        trial = {"gains": gains, "error_before": before, "error_after": after}
+        return trial | ({"armature": armature} if armature else {})
+
+
+def best_of(trials: dict[Key, dict[str, Any]], key: Key) -> dict[str, Any]:
+    """Return the trial of an engine, in another of its modes if that is far better."""
+    best = own = trials[key]
+    for (engine, mode), trial in trials.items():
+        large = max(NOISE, WORTH * trial["error_after"])
+        if engine == key[0] and best["error_after"] > large:
+            best = trial | {"mode": mode, "error_before": own["error_before"]}
+    return best

@@ -7,7 +7,7 @@ joints are under their servos.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +15,12 @@ import numpy as np
 from roboaccord import engines
 from roboaccord.contract import AccordError, Array, Command, RobotState
 from roboaccord.description.urdf_file import strip
-from roboaccord.engines import EngineModel, EngineSimulator
 from roboaccord.robots.joint_friction import friction_of
 from roboaccord.robots.urdf_changes import without_frames
 from roboaccord.scenario import Setup
 from roboaccord.simulators.reference import TreeReference
 
-from roboaccord_files.servo.linear import Servo
+from roboaccord_files.servo.linear import Servo, effort_of
 
 LOST = 1e3  # a joint that is so many starts away is lost, and the run ends
 
@@ -32,7 +31,6 @@ class Rig:
 
     Args:
         setup: robot and scenario.
-        start: positions of the joints (n,), at rest.
         engine: name.
         own: whether its own servos drive the joints.
         armature: added inertia of rotors (n,).
@@ -40,16 +38,14 @@ class Rig:
     """
 
     setup: Setup
-    start: Array
     engine: str
     own: bool
     armature: Array
     held: bool = True
-    _locked: set[int] = field(default_factory=set, init=False, compare=False)
 
     @cached_property
-    def simulator(self) -> EngineSimulator | TreeReference:
-        """The simulator, without limits of efforts."""
+    def simulator(self) -> engines.EngineSimulator | TreeReference:
+        """The simulator, without limits of commanded efforts."""
         setup, law = self.setup, friction_of(self.setup)
         unlimited = np.full(len(setup.joints), np.inf)
         if self.engine == engines.REFERENCE:
@@ -63,7 +59,7 @@ class Rig:
         more: dict[str, Any] = {"urdf": without_frames(strip(setup.urdf())), "friction": law}
         more |= {"armature": self.armature, "effort_limits": unlimited}
         more |= {"servos": self.own, "options": options}
-        return engines.simulate_model(EngineModel.of(setup, **more), self.engine)
+        return engines.simulate_model(engines.EngineModel.of(setup, **more), self.engine)
 
     def respond(self, joint: int, servos: list[Servo], targets: Array, nudge: float = 0) -> Array:
         """Return the positions of a joint (k + 1,), relative to the start, under its targets (k,).
@@ -80,30 +76,31 @@ class Rig:
             AccordError: for an engine that has no servo of its own, or cannot hold joints.
         """
         simulator, first, unit = self.simulator, self.setup.initial, np.eye(len(servos))[joint]
-        wanted = {i for i in range(len(servos)) if self.held and i != joint}
-        for i in self._locked ^ wanted:
-            simulator.lock(i, i in wanted)
-        self._locked.clear()
-        self._locked.update(wanted)
-        at_rest, driven = 0.0 * unit, [joint] if self.held else [*range(len(servos))]
-        pose = self.start + nudge * unit, at_rest, at_rest, first.position, first.orientation
+        start, at_rest, is_free = first.q, 0.0 * unit, unit > 0.0 if self.held else unit >= 0.0
+        for i in range(len(servos)):
+            simulator.lock(i, not is_free[i])
+        own = np.flatnonzero(is_free).tolist() if self.own else []
+        for i in own:
+            if isinstance(simulator, engines.EngineSimulator):
+                simulator.limit_servo(i, servos[i].effort, servos[i].velocity)
+        pose = start + nudge * unit, at_rest, at_rest, first.position, first.orientation
         state, out = simulator.reset(RobotState(0.0, *pose)), [nudge]
-        waiting = [self.start if self.own else at_rest] * servos[joint].delay
+        waiting = [start if self.own else at_rest] * servos[joint].delay
         limit = LOST * (max(abs(nudge), float(np.abs(targets).max())) or 1.0)
         for target in targets:
-            aims, effort = self.start + target * unit, np.array(at_rest)
-            for i in () if self.own else driven:
-                effort[i] = servos[i].effort_at(float(aims[i] - state.q[i]), float(state.qd[i]))
-            waiting.append(aims if self.own else effort)
+            aims = start + target * unit
+            states = zip(aims - state.q, state.qd, servos)
+            efforts = [effort_of(error, rate, s.numbers) for error, rate, s in states]
+            waiting.append(aims if self.own else np.where(is_free, efforts, 0.0))
             late = waiting.pop(0)
-            for i in driven if self.own else ():
+            for i in own:
                 simulator.drive(i, servos[i].kp, servos[i].kd, float(late[i]))
-            command = Command(at_rest if self.own else late)
             try:
+                command = Command(at_rest if self.own else late)
                 state = simulator.step(command, self.setup.scenario.control_period)
             except AccordError:  # of a state that is not finite
                 break
-            out.append(float(state.q[joint] - self.start[joint]))
+            out.append(float(state.q[joint] - start[joint]))
             if not abs(out[-1]) < limit:
                 break
         return np.array(out)

@@ -36,15 +36,17 @@ def lines(result: Mapping[str, Any]) -> list[RenderableType]:
             tables[name] = make_table("engine", "mode", *headings, title=name, words=("mode",))
         over = "lost" if row["overshoot"] is None else f"{100.0 * row['overshoot']:.2f} %"
         tables[name].add_row(*who, over, *(figure((row | seen)[key]) for key in KEYS))
-        sizes = seen["differences"].items()
-        text = ", ".join(f"{k} {v if isinstance(v, str) else f'{v:+.3g}'}" for k, v in sizes)
+        named = seen["differences"].items()
+        text = ", ".join(f"{k} {v if isinstance(v, str) else f'{v:+.3g}'}" for k, v in named)
         if text:
             alike.setdefault(f"{' '.join(who)}: {text}", []).append(name)
     out = [f"{k} ({', '.join(v)})" if len(v) < len(tables) else k for k, v in alike.items()]
     for match in result["match"]:
         errors = f"{figure(match['error_before'])} -> {figure(match['error_after'])}"
-        out.append(f"{match['to']} as {match['from']}: error {errors}, by")
+        mode = f" mode {match['mode']} with" if "mode" in match else ""
+        out.append(f"{match['to']} as {match['from']}: error {errors}, by{mode}")
         for name, gains in match["gains"].items():
+            gains = gains | {k: match[k][name] for k in ("armature",) if name in match.get(k, ())}
             out.append(f"  {name}: {', '.join(f'{k} {v:.5g}' for k, v in gains.items())}")
     out += [f"left out: {reason}" for reason in result["refused"]]
     return [*tables.values(), *map(Text, out)]

@@ -108,10 +108,32 @@ def report(switch: float, motor: float, torque: float) -> Gait:
     return Gait("report", (swing, Phase(torque=torque, duration=motor), Phase(VERTICAL)))
 
 
+def pulses(period: float, *numbers: float) -> Gait:
+    """Return the clocked gait whose motor is on for three pulses only.
+
+    Args:
+        period: from one change of hands to the next [s].
+        numbers: start, stop [s] and torque [N m] of each pulse after the change, as OF_PULSES.
+
+    Raises:
+        AccordError: for times that fall.
+    """
+    phases, time = list[Phase](), 0.0
+    for start, stop, torque in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
+        if not time <= start <= stop <= period:
+            raise AccordError(f"the times of pulses fall: {time:g}, {start:g}, {stop:g} s")
+        phases += [Phase(duration=start - time), Phase(torque=torque, duration=stop - start)]
+        time = stop
+    return Gait("pulses", (*phases, Phase(duration=period - time, then=Then.CHANGE)))
+
+
 CLOCKED = Kind("clocked", ("period", "torque"), clocked)
 LEVEL_TRIGGERED = Kind("level_triggered", ("torque",), level_triggered, solved=())
 PASSIVE = Kind("passive", ("period",), passive, solved=("period",))
 FLYING = Kind("flying", ("period", "flight", "torque"), flying)
 TWO_STEP = Kind("two_step", ("first", "second", "torque", "more"), two_step)
+OF_PULSES = tuple(f"{name}_{i}" for i in (1, 2, 3) for name in ("start", "stop", "torque"))
+PULSES = Kind("pulses", ("period", *OF_PULSES), pulses, solved=("torque_1",))
 REPORT = Kind("report", ("switch", "motor", "torque"), report, solved=("switch",))
-KINDS = {kind.name: kind for kind in (CLOCKED, LEVEL_TRIGGERED, PASSIVE, REPORT, FLYING, TWO_STEP)}
+ALL = CLOCKED, LEVEL_TRIGGERED, PASSIVE, REPORT, FLYING, TWO_STEP, PULSES
+KINDS = {kind.name: kind for kind in ALL}

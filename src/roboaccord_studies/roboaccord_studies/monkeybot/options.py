@@ -20,7 +20,7 @@ from roboaccord.cli import LARGEST
 from roboaccord.contract import AccordError, Array, Metres, check_known
 from typer.models import OptionInfo
 
-from roboaccord_studies.monkeybot.kinds import KINDS, Kind
+from roboaccord_studies.monkeybot.kinds import KINDS, OF_PULSES, Kind
 
 # Distributions whose versions are written into files.
 MADE_WITH = ("roboaccord-monkeybot", "roboaccord-studies", "numba")
@@ -62,6 +62,7 @@ def grid_of(low: float, high: float, count: int, name: str, *, above: float = -m
 TIMES = {"period": 0.935, "flight": 0.01, "first": 0.933, "second": 0.953}  # s
 TIMES |= {"switch": 0.44, "motor": 0.006}
 DEFAULTS = {**TIMES, "torque": 0.7, "more": 0.0}  # s, N m
+DEFAULTS |= dict(zip(OF_PULSES, (0.28, 0.32, 7.6, 0.62, 0.64, 0.4, 0.87, 0.89, 5.2), strict=True))
 
 
 AT = typer.Option(

@@ -24,6 +24,7 @@ def test_gaits(figures):
     found = {gait["name"]: gait for gait in figures("gaits --samples 60")["gaits"]}
     assert list(found) == [
         "clocked", "level", "passive", "report_lqr", "flying", "two_step", "climbing",
+        "pulses",
     ]  # fmt: skip
     stable = {name for name, gait in found.items() if gait["spectral_radius"] < 1.0}
     assert stable == set(found) - {"passive"}  # the report's with its feedback

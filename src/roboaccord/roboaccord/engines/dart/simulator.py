@@ -127,6 +127,12 @@ class DartSimulator(EngineSimulator):
         """Drive a joint by its spring and its damper, which are implicit."""
         self.mechanism.hold(joint, stiffness, damping + self._own_damping[joint], target)
 
+    def limit_servo(self, joint: int, effort: float, rate: float) -> None:
+        """Limit the rate of a joint; DART's spring and damper have no limit of effort."""
+        number = int(self._dofs[joint])
+        fastest = rate * float(self._speeds[number])
+        self._skeleton.getDof(number).setVelocityLimits(-fastest, fastest)
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
         return self._contact.points() if self._contact else ()

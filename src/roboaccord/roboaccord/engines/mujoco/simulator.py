@@ -144,6 +144,12 @@ class MujocoSimulator(EngineSimulator):
         model.actuator_biasprm[number, :3] = 0.0, -stiffness, -damping
         self._data.ctrl[number] = target
 
+    def limit_servo(self, joint: int, effort: float, rate: float) -> None:
+        """Limit the effort of a joint's actuator; MuJoCo has no limit of rates."""
+        model, number = self._model, self._model.actuator(self.joints[joint]).id
+        model.actuator_forcelimited[number] = np.isfinite(effort)
+        model.actuator_forcerange[number] = -effort, effort
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
         return self._contact.points(self._data) if self._contact else ()
