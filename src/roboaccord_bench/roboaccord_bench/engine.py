@@ -7,7 +7,7 @@ robots, whose settings the bench must not inherit.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -67,7 +67,7 @@ class World(ABC):
     def motion(self, name: str) -> Motion:
         """Return the motion of a body."""
 
-    def contacts(self) -> Sequence[Touch] | None:
+    def contacts(self) -> Iterable[Touch] | None:
         """Return the contacts of the last step; None where the engine does not report them."""
         return None
 
