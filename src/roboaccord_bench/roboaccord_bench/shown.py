@@ -28,9 +28,8 @@ def error_text(entry: Json, result: Json) -> str:
     """Return the error at the last step, in % or in the problem's unit."""
     if not result["error"]:
         return "-"
-    error, per_newton = result["error"][-1], result.get("per_newton")
-    text = percent(error) if entry["exact"] else f"{error:+.2g} {entry['unit']}"
-    return text if per_newton is None else f"{text}, {per_newton:+.2g} {entry['unit']}/N"
+    error = result["error"][-1]
+    return percent(error) if entry["exact"] else f"{error:+.2g} {entry['unit']}".strip()
 
 
 def outcome_text(entry: Json, result: Json) -> str:
