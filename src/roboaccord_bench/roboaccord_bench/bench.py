@@ -80,9 +80,9 @@ def _tried(entry: Json, rows: list[Json], folder: Path) -> list[Json]:
         case = dict.fromkeys(entry["case"], float(row["surface"]))
         calls.append(Call(entry["name"], case, row["engine"], row["setting"], steps))
     for row, result in zip(rows, _results(calls, folder), strict=True):
-        found = row["surface"] * (1.0 + result["error"][-1])
-        row["after"] = found / row["wanted"] - 1.0
-    return rows
+        if result["outcome"] != "refused":
+            row["after"] = row["surface"] * (1.0 + result["error"][-1]) / row["wanted"] - 1.0
+    return [row for row in rows if "after" in row]
 
 
 def _results(calls: Sequence[Call], folder: Path, done: Done = lambda what: None) -> list[Json]:
