@@ -155,10 +155,12 @@ REST = Motion(np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3))  # of fixed bodi
 GROUND = Body(name="ground", size=(40.0, 40.0, 1.0), position=(0.0, 0.0, -0.5))
 
 
-def ball_at(radius: float, height: float, velocity: Vector = ZERO, spin: Vector = ZERO) -> Body:
+def sphere(
+    name: str, radius: float, height: float, velocity: Vector = ZERO, spin: Vector = ZERO
+) -> Body:
     """Return a sphere of 1 kg at a height over the ground [m]."""
     size, centre = (2.0 * radius,), (0.0, 0.0, radius + height)
-    return Body(name="ball", size=size, mass=1.0, position=centre, velocity=velocity, spin=spin)
+    return Body(name=name, size=size, mass=1.0, position=centre, velocity=velocity, spin=spin)
 
 
 def words(numbers: Iterable[float]) -> str:

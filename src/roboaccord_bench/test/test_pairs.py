@@ -56,10 +56,8 @@ def test_two_engines_are_made_equal(number: int, tmp_path: Path) -> None:
     page = write_page(data, tmp_path / "bench.html", "accord bench pairs").read_text()
     assert "Two engines made equal" in page
     (entry,) = data["problems"]
-    assert [(row["engine"], row["like"]) for row in entry["equal"]] == [
-        ("dart", "mujoco"),
-        ("mujoco", "dart"),
-    ]
+    assert [row["engine"] for row in entry["equal"]] == ["mujoco", "dart"]
+    assert [row["like"] for row in entry["equal"]] == ["dart", "mujoco"]
     for row in entry["equal"]:
         assert abs(row["before"]) > 0.1
         assert abs(row["after"]) < 0.01

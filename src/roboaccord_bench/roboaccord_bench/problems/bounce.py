@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import exp, sqrt
 
 from roboaccord_bench.problem import Problem, Row
-from roboaccord_bench.scene import GROUND, G, Motion, Scene, ball_at
+from roboaccord_bench.scene import GROUND, G, Motion, Scene, sphere
 
 RADIUS = 0.05  # m
 CONTACT = 0.1  # time allowed for the impact, which is no instant for a spring [s]
@@ -32,7 +32,7 @@ class Bounce(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return a sphere over the ground, at rest."""
-        return Scene((GROUND, ball_at(RADIUS, case["height"])), 0.0, case["e"])
+        return Scene((GROUND, sphere(self.body, RADIUS, case["height"])), 0.0, case["e"])
 
     def series(self, time: float, **case: float) -> tuple[float]:
         """Return the height at a time [m]."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import sqrt
 
 from roboaccord_bench.problem import HEADINGS, Problem, Row, along
-from roboaccord_bench.scene import GROUND, ZERO, Motion, Scene, ball_at, direction
+from roboaccord_bench.scene import GROUND, ZERO, Motion, Scene, direction, sphere
 
 RADIUS, MU, START = 0.05, 0.3, 0.01  # m, 1, time until it touches [s]
 SPEED, FALL = 2.8, 3.0  # along the ground and into it [m/s]
@@ -39,7 +39,7 @@ class Impact(Problem):
         """Return a sphere above the ground, whose spin and velocity lie in one plane."""
         x, y, _ = direction(case["heading"]).tolist()
         spin = -case["spin"] * y, case["spin"] * x, 0.0
-        ball = ball_at(RADIUS, START * FALL, (SPEED * x, SPEED * y, -FALL), spin)
+        ball = sphere(self.body, RADIUS, START * FALL, (SPEED * x, SPEED * y, -FALL), spin)
         return Scene((GROUND, ball), MU, case["e"], ZERO)
 
     def series(self, time: float, **case: float) -> tuple[float]:

@@ -6,7 +6,7 @@ import numpy as np
 from roboaccord.contract import AccordError
 
 from roboaccord_bench.problem import Problem, Row
-from roboaccord_bench.scene import GROUND, G, Motion, Scene, ball_at, direction, vector
+from roboaccord_bench.scene import GROUND, G, Motion, Scene, direction, sphere, vector
 
 SPEED, MU, RADIUS = 2.0, 0.2, 0.1  # m/s, 1, m
 ROLLS = 2.0 * SPEED / (7.0 * MU * G)  # s
@@ -18,7 +18,7 @@ class Rolling(Problem):
     figure = "time until a sphere rolls that slides with 2 m/s at mu 0.2"
     unit = "s"
     source = "2 v / (7 mu g): friction slows the sphere and turns it, I = 2/5 m R^2"
-    body = "ball"
+    body = "sphere"
     answer = ROLLS
     columns = ("slip [m/s]",)
     duration = 2.0 * ROLLS
@@ -26,7 +26,8 @@ class Rolling(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return a sphere that slides towards the heading."""
-        return Scene((GROUND, ball_at(RADIUS, 0.0, vector(SPEED * direction(**case)))), MU)
+        velocity = vector(SPEED * direction(**case))
+        return Scene((GROUND, sphere(self.body, RADIUS, 0.0, velocity)), MU)
 
     def series(self, time: float, **_: float) -> tuple[float]:
         """Return the speed of the sphere's lowest point [m/s]."""
