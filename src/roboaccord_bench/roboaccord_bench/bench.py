@@ -5,87 +5,92 @@ is there, so that an interrupted bench continues; a result of another version of
 measured again.
 """
 
-from __future__ import annotations
-
 import json
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from roboaccord.contract import AccordError, open_growing, read_text
 from roboaccord.run import run_pieces
 
 from roboaccord_bench.found import load_engine, load_problem
-from roboaccord_bench.outcome import judge
-from roboaccord_bench.problem import Problem, Trial
+from roboaccord_bench.outcome import Outcome, judge
+from roboaccord_bench.pairing import tries
+from roboaccord_bench.problem import Case, Trial
 
 STEPS = (2e-3, 1e-3, 5e-4)  # s
 RESULTS = "results.jsonl"
 ROWS = 200  # of a series that is kept
+WORDS = "name", "figure", "unit", "source", "columns"  # of a problem
 Json = dict[str, Any]
-Call = tuple[str, int, str, str, tuple[float, ...]]  # arguments of `measure`
+Done = Callable[[str], None]
 
 
-def measure(
-    name: str, number: int, engine_name: str, setting: str, steps: tuple[float, ...]
-) -> Json:
-    """Return the result of one case of a problem in an engine under one set of options."""
-    problem, engine = load_problem(name), load_engine(engine_name)
-    case = problem.cases[number]
-    trials = [Trial(engine, setting, step, certify=step == steps[1]) for step in steps]
-    exact, figures, cpu = problem.exact(**case), [], []
-    result: Json = {"engine": engine_name, "version": engine.version, "setting": setting}
-    result |= {"options": dict(engine.options[setting]), "step": [*steps]}
-    outcome: Json = {"outcome": "refused", "order": None, "constant": None, "law": ""}
-    try:
-        for trial in trials:
-            row, seconds = trial.measure(problem, case)
-            figures.append(row)
-            cpu.append(seconds)
-        found = judge(
-            figures,
-            exact,
-            scale=problem.scale,
-            laws=problem.laws(**case),
-            convention=problem.convention,
-        )
-        outcome = found._asdict()
-    except AccordError as error:
-        outcome["reason"] = str(error)
-    means = [sum(row) / len(row) for row in figures]
-    series = trials[-1].series[:: max(len(trials[-1].series) // ROWS, 1)]
-    result |= {"figure": figures, "error": [m / exact - 1.0 if exact else m for m in means]}
-    result |= {**outcome, "cpu": sum(cpu), "certificate": trials[1].certificate or {}}
-    return result | {"series": series}
+class Call(NamedTuple):
+    """One case of a problem in an engine under one set of options, at steps [s]."""
+
+    problem: str
+    case: Case
+    engine: str
+    setting: str
+    steps: Sequence[float]
+
+    @property
+    def key(self) -> str:
+        """Under which its result is kept."""
+        return json.dumps([*self, load_engine(self.engine).version])
 
 
-def run(
-    names: Iterable[str],
-    engines: Iterable[str],
-    folder: Path,
-    steps: Sequence[float] = STEPS,
-    done: Callable[[str], None] = lambda text: None,
-) -> Json:
-    """Run problems in engines, and return all results.
+def plan(
+    names: Iterable[str], engines: Iterable[str], steps: Sequence[float] = STEPS
+) -> list[Call]:
+    """Return the calls of all cases of problems in all settings of engines, case by case."""
+    runs = [(name, key) for name in dict.fromkeys(engines) for key in load_engine(name).options]
+    cases = [(name, case) for name in dict.fromkeys(names) for case in load_problem(name).cases]
+    return [Call(*case, *run, steps) for case in cases for run in runs]
+
+
+def run(calls: Sequence[Call], folder: Path, done: Done = lambda what: None) -> Json:
+    """Return all results of a plan, and what makes engines equal whose conventions differ.
 
     Args:
-        names: of problems.
-        engines: names of engines that are installed.
+        calls: of a `plan`.
         folder: with the file of results.
-        steps: physics steps, each half the one before [s].
         done: called with each result's problem and engine.
     """
-    path, chosen = folder / RESULTS, {name: load_engine(name) for name in engines}
+    entries = dict[str, Json]()
+    for call, result in zip(calls, _results(calls, folder, done), strict=True):
+        problem, key = load_problem(call.problem), json.dumps(call[:2])
+        if key not in entries:
+            exact = problem.exact(**call.case)
+            entries[key] = {word: getattr(problem, word) for word in WORDS}
+            entries[key] |= {"case": dict(call.case), "exact": exact, "results": []}
+        entries[key]["results"].append(result)
+    for entry in entries.values():
+        if load_problem(entry["name"]).convention:
+            entry["equal"] = _tried(entry, tries(entry), folder)
+    return {"problems": [*entries.values()]}
+
+
+def _tried(entry: Json, rows: list[Json], folder: Path) -> list[Json]:
+    """Return rows of `tries` with the error `after`, by runs with equal surfaces."""
+    calls, steps = [], entry["results"][0]["step"]
+    for row in rows:
+        case = dict.fromkeys(entry["case"], float(row["surface"]))
+        calls.append(Call(entry["name"], case, row["engine"], row["setting"], steps))
+    for row, result in zip(rows, _results(calls, folder), strict=True):
+        if result["outcome"] != "refused":
+            row["after"] = row["surface"] * (1.0 + result["error"][-1]) / row["wanted"] - 1.0
+    return [row for row in rows if "after" in row]
+
+
+def _results(calls: Sequence[Call], folder: Path, done: Done = lambda what: None) -> list[Json]:
+    """Return the results of calls, from the file, or measured now and entered there."""
+    path = folder / RESULTS
     lines = read_text(path).splitlines() if path.exists() else []
     stored: dict[str, Json] = dict(map(json.loads, lines))
-    calls = {
-        json.dumps([*call, chosen[call[2]].version]): call
-        for engine in chosen
-        for name in names
-        for number in range(len(load_problem(name).cases))
-        for setting in chosen[engine].options
-        for call in [(name, number, engine, setting, tuple(steps))]
-    }
+    missing = {call.key: call for call in calls if call.key not in stored}
     with open_growing(path) as file:
 
         def keep(pair: tuple[str, Json]) -> None:
@@ -93,25 +98,32 @@ def run(
             file.write(json.dumps(pair) + "\n")
             file.flush()
             stored.update([pair])
-            done(f"{calls[pair[0]][0]} in {pair[1]['engine']}")
+            done(f"{missing[pair[0]].problem} in {pair[1]['engine']}")
 
-        missing = [(key, call) for key, call in calls.items() if key not in stored]
-        run_pieces(_measured, missing, done=keep)
-    entries: dict[tuple[str, int], Json] = {}
-    for key, (name, number, *_) in calls.items():
-        entry = entries.setdefault((name, number), _entry(load_problem(name), number))
-        entry["results"].append(stored[key])
-    return {"problems": [*entries.values()]}
+        run_pieces(measure, [(call,) for call in missing.values()], done=keep)
+    return [stored[call.key] for call in calls]
 
 
-def _measured(key: str, call: Call) -> tuple[str, Json]:
-    """Return a key, and the result of `measure` for a call."""
-    return key, measure(*call)
-
-
-def _entry(problem: Problem, number: int) -> Json:
-    """Return a case of a problem, without results."""
-    case = problem.cases[number]
-    keys = ("name", "figure", "unit", "source", "columns")
-    entry = {key: getattr(problem, key) for key in keys}
-    return {**entry, "case": dict(case), "exact": problem.exact(**case), "results": []}
+def measure(call: Call) -> tuple[str, Json]:
+    """Return the key of a call, and its result."""
+    start, case, steps = time.process_time(), call.case, call.steps
+    problem, engine = load_problem(call.problem), load_engine(call.engine)
+    trials = [Trial(engine, call.setting, step, certify=step == steps[1]) for step in steps]
+    exact, figures, refusal = problem.exact(**case), list[list[float]](), Json()
+    outcome = Outcome("refused")
+    try:
+        for trial in trials:
+            figures.append(trial.measure(problem, case))
+        laws, scale = problem.laws(**case), problem.scale
+        outcome = judge(figures, exact, scale=scale, laws=laws, convention=problem.convention)
+    except AccordError as error:
+        refusal = {"reason": str(error)}
+    means = [sum(row) / len(row) for row in figures]
+    series, width = trials[-1].series, 1 + len(problem.columns)
+    result: Json = {"engine": call.engine, "version": engine.version, "setting": call.setting}
+    result |= {"options": dict(engine.options[call.setting]), "step": steps, "figure": figures}
+    result |= {"error": [mean / exact - 1.0 if exact else mean for mean in means]}
+    result |= {**outcome._asdict(), **refusal, "certificate": trials[1].certificate}
+    result |= problem.further(means[-1], **case) if means else {}
+    result |= {"series": [row[:width] for row in series[:: max(len(series) // ROWS, 1)]]}
+    return call.key, {**result, "cpu": time.process_time() - start}

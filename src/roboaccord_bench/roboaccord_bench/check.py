@@ -9,6 +9,8 @@ https://creativecommons.org/publicdomain/zero/1.0/.
 """
 
 import sys
+from collections.abc import Sequence
+from math import log2
 
 import numpy as np
 
@@ -32,14 +34,18 @@ def differences(exact: Series, mine: Series) -> np.ndarray:
     return np.asarray(gaps / (np.abs(exact_values).max() or 1.0))
 
 
-def limit(errors: list[float]) -> tuple[float | None, float | None]:
-    """Return what is left of errors at step 0, and their order; None where there is no limit."""
-    first, second = np.diff(errors)[-2:]
-    if max(abs(first), abs(second)) < TOLERANCE:
+def limit(errors: Sequence[float]) -> tuple[float | None, float | None]:
+    """Return what is left of errors at step 0, and their order.
+
+    The first is None where halving the step does not shrink the differences; the second, too, where
+    they are too small to show an order.
+    """
+    first, second = np.diff(errors)[-2:].tolist()
+    if abs(first) < TOLERANCE and abs(second) < TOLERANCE:
         return errors[-1], None
-    if not 0.0 < second / first < SHRINKS:
+    if not first or not 0.0 < second / first < SHRINKS:
         return None, None
-    order = np.log2(first / second)
+    order = log2(first / second)
     return errors[-1] + second / (2.0**order - 1.0), order
 
 

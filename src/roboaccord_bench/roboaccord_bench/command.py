@@ -1,7 +1,5 @@
 """The command `accord bench`: contact problems with exact answers, in every engine."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Annotated
 
@@ -14,8 +12,8 @@ from roboaccord.contract import AccordError
 
 from roboaccord_bench import bench, problems
 from roboaccord_bench import engines as adapters
-from roboaccord_bench.found import load_engine, load_problem, named_entries
-from roboaccord_bench.page import PAGE, write_page
+from roboaccord_bench.found import load_engine, named_entries
+from roboaccord_bench.page import write_page
 from roboaccord_bench.published import publish
 from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
 
@@ -48,26 +46,17 @@ def bench_command(
       accord bench bounce --engines sapien --steps 0.004,0.002,0.001 --json
     """
     chosen, missing = choose_engines(options.listed(engines))
-    sizes = parse_steps(steps)
-    wanted = [load_problem(name).name for name in names or named_entries(problems, "PROBLEM")]
-    jobs = sum(len(load_problem(name).cases) for name in wanted)
-    jobs *= sum(len(load_engine(name).options) for name in chosen)
+    calls = bench.plan(names or named_entries(problems, "PROBLEM"), chosen, parse_steps(steps))
     with (
         cli.results(folder, "bench", force=force) as target,
-        cli.counted(jobs, "problems") as done,
+        cli.counted(len(calls), "problems") as done,
     ):
-        data = bench.run(wanted, chosen, target, sizes, lambda what: done(1, what))
-        files = [*publish(data, target), write_page(data, target / PAGE, cli.command_line())]
-    return cli.Result(public(data), [*tables(data), *missing, f"page: {files[-1]}"])
-
-
-def public(data: bench.Json) -> bench.Json:
-    """Return results without their series, which have files."""
-    entries = []
-    for entry in data["problems"]:
-        results = [{k: v for k, v in each.items() if k != "series"} for each in entry["results"]]
-        entries.append({**entry, "results": results})
-    return {"problems": entries}
+        data = bench.run(calls, target, lambda what: done(1, what))
+        publish(data, target)
+        page = write_page(data, target / "bench.html", cli.command_line())
+    for result in (each for entry in data["problems"] for each in entry["results"]):
+        del result["series"]  # which has a file
+    return cli.Result(data, [*tables(data), *missing, f"page: {page}"])
 
 
 def choose_engines(names: list[str]) -> tuple[list[str], list[str]]:
@@ -80,20 +69,15 @@ def choose_engines(names: list[str]) -> tuple[list[str], list[str]]:
         AccordError: if one that is named is unknown or not installed.
     """
     if names:
-        for name in names:
-            load_engine(name)
-        return names, []
+        return [name for name in names if load_engine(name)], []
     chosen, missing = list[str](), list[str]()
     for name in named_entries(adapters, "ENGINE"):
         try:
-            slow = load_engine(name).slow
+            if load_engine(name).slow:
+                raise AccordError(f"{name} is slow: name it by --engines")
+            chosen.append(name)
         except AccordError as error:
             missing.append(str(error))
-            continue
-        if slow:
-            missing.append(f"{name} is slow: name it by --engines")
-        else:
-            chosen.append(name)
     return chosen, missing
 
 
@@ -114,7 +98,7 @@ def tables(data: bench.Json) -> list[RenderableType]:
     """Return a table for each problem: last error and outcome, by case and engine."""
     made = dict[str, Table]()
     for entry in data["problems"]:
-        name, case = entry["name"], case_text(entry)
+        name, case = entry["name"], case_text(entry["case"])
         if name not in made:
             headings = "case", "engine", "last error", "outcome"
             made[name] = cli.make_table(*headings, title=name, words=("engine",), text=headings[3:])

@@ -1,21 +1,19 @@
 """Engines of the bench: a scene in each, stepped by one small adapter a file in engines/.
 
 An adapter is a subclass of `World`, and an `Engine` in its module's ENGINE; its module has the
-engine's name. Packages of others give
-theirs by an entry point of the group `roboaccord.bench_engines`. Adapters are of the bench alone:
-they share no code with those of robots, whose settings the bench must not inherit.
+engine's name. Packages of others give theirs by an entry point of the group
+`roboaccord.bench_engines`. Adapters are of the bench alone: they share no code with those of
+robots, whose settings the bench must not inherit.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from roboaccord.contract import AccordError, Array
 
-from roboaccord_bench.scene import Body, Motion, Scene
+from roboaccord_bench.scene import Motion, Scene
 
 # Coefficient of each of two equal surfaces, from that of their pair.
 Coefficient = Callable[[float], float]
@@ -69,7 +67,7 @@ class World(ABC):
     def motion(self, name: str) -> Motion:
         """Return the motion of a body."""
 
-    def contacts(self) -> Sequence[Touch] | None:
+    def contacts(self) -> Iterable[Touch] | None:
         """Return the contacts of the last step; None where the engine does not report them."""
         return None
 
@@ -103,17 +101,9 @@ class Engine:
         Raises:
             AccordError: for what the engine does not have.
         """
-        values = [scene.restitution, *(body.restitution for body in scene.bodies)]
-        if self.surface_restitution is None and any(values):
+        asked = [scene.restitution, *(body.restitution for body in scene.bodies)]
+        if self.surface_restitution is None and any(asked):
             raise AccordError("it has no coefficient of restitution")
-        bodies = tuple(self._with_surface(body, scene) for body in scene.bodies)
-        return self.world(replace(scene, bodies=bodies), step, **self.options[options])
-
-    def _with_surface(self, body: Body, scene: Scene) -> Body:
-        """Return a body whose surface makes the scene's coefficients with another of its kind."""
-        mu, restitution = body.mu, body.restitution
-        if mu is None:
-            mu = self.surface_mu(scene.mu)
-        if restitution is None:
-            restitution = (self.surface_restitution or same)(scene.restitution)
-        return replace(body, mu=mu, restitution=restitution)
+        restitution = (self.surface_restitution or same)(scene.restitution)
+        surfaced = scene.with_surfaces(self.surface_mu(scene.mu), restitution)
+        return self.world(surfaced, step, **self.options[options])

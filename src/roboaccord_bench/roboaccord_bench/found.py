@@ -1,9 +1,8 @@
 """Problems and engines by name: those of this package, and of others by entry points."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
@@ -15,6 +14,7 @@ from roboaccord_bench.engine import Engine
 from roboaccord_bench.problem import Problem
 
 
+@cache
 def named_entries(package: ModuleType, attribute: str) -> dict[str, Callable[[], Any]]:
     """Return functions that load the problems or engines of this package and of others, by name.
 

@@ -1,23 +1,19 @@
 """What errors at falling steps show: an order, a constant, or no limit.
 
 The error of a figure at steps h, h/2, h/4 is L + c h^p (Richardson): p is the order, and L what is
-left at step 0. That is asked only where halving the step shrinks the differences.
+left at step 0. check.py computes both, where halving the step shrinks the differences.
 """
 
-from __future__ import annotations
-
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-ROUND_OFF = 1e-3  # of errors: differences below it show neither an order nor its lack
-SHRINKS = 0.85  # largest ratio of successive differences from which a limit is computed
+from roboaccord_bench.check import SHRINKS, TOLERANCE, limit
+
 SPREAD = 0.02  # least difference between phases that counts
 LAW = 0.01  # largest distance of a constant from the law that explains it
-# Share of the last correction by which the limit may be wrong.
-DOUBT = 0.5
+DOUBT = 0.5  # share of the last correction by which the limit may be wrong
 
 
 class Outcome(NamedTuple):
@@ -62,37 +58,18 @@ def judge(
     spreads = [float(np.ptp(row)) for row in errors]
     if spreads[-1] > max(SPREAD, SHRINKS * spreads[0]):
         return Outcome("depends on where the step falls")
-    limit, order, doubt = limit_of(means)
-    if limit is None:
+    left, order = limit(means)
+    if left is None:
         sizes = np.abs(means)
-        if sizes[-1] < ROUND_OFF and sizes.max() < 10.0 * ROUND_OFF:
+        if sizes[-1] < TOLERANCE and sizes.max() < 10.0 * TOLERANCE:
             return Outcome("exact", None, 1.0 + means[-1] if exact else None, means[-1])
-        grows = sizes[-1] > ROUND_OFF and bool(np.all(sizes[1:] > 1.05 * sizes[:-1]))
+        grows = sizes[-1] > TOLERANCE and bool(np.all(sizes[1:] > 1.05 * sizes[:-1]))
         return Outcome("worse with a smaller step" if grows else "no limit")
-    found = Outcome("", order, 1.0 + limit if exact else None, limit if exact else limit * scale)
-    near = {law: abs(1.0 + limit - ratio) for law, ratio in (laws or {}).items() if exact}
-    law = min(near, key=near.__getitem__) if near else ""
-    law = law if law and near[law] < LAW else ""
-    if convention:
-        return found._replace(outcome="a convention", law=law)
-    if abs(limit) > max(doubt, ROUND_OFF):
-        return found._replace(outcome="constant", law=law)
-    return found._replace(outcome="exact" if order is None else "order")
-
-
-def limit_of(errors: Sequence[float]) -> tuple[float | None, float | None, float]:
-    """Return the error at step 0, the order of convergence, and the doubt about the error.
-
-    The first is None where halving does not shrink the differences; the second where they are too
-    small to show an order.
-    """
-    first, second = (float(change) for change in np.diff(errors)[-2:])
-    if not math.isfinite(first + second):
-        return None, None, math.inf
-    if max(abs(first), abs(second)) < ROUND_OFF:
-        return errors[-1], None, ROUND_OFF
-    if not 0.0 < second / first < SHRINKS:
-        return None, None, math.inf
-    order = math.log2(first / second)
-    correction = second / (2.0**order - 1.0)
-    return errors[-1] + correction, order, max(DOUBT * abs(correction), ROUND_OFF)
+    right = abs(left) <= max(DOUBT * abs(left - means[-1]), TOLERANCE)
+    if right and not convention:
+        law, name = "", "exact" if order is None else "order"
+    else:
+        far = {law: abs(1.0 + left - ratio) for law, ratio in (laws or {}).items() if exact}
+        law = min((law for law in far if far[law] < LAW), key=far.__getitem__, default="")
+        name = "a convention" if convention else "constant"
+    return Outcome(name, order, 1.0 + left if exact else None, left if exact else left * scale, law)

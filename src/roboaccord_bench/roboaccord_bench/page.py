@@ -1,6 +1,4 @@
-"""The page of a bench: a table of engines by problems, and a diagram for each problem."""
-
-from __future__ import annotations
+"""The page of a bench: tables of engines by problems, and a diagram for each problem."""
 
 from datetime import date
 from pathlib import Path
@@ -8,37 +6,30 @@ from pathlib import Path
 from roboaccord.contract import writing
 from roboaccord.report import Still, colour_of, legend, picture, render_page
 
+from roboaccord_bench import shown
 from roboaccord_bench.bench import Json
 from roboaccord_bench.found import load_problem
-from roboaccord_bench.shown import GRADES, case_text, engine_text, error_text, outcome_text
 
-PAGE = "bench.html"
 WIDTH, HEIGHT = 3.0, 3.4  # of a case in a diagram [inches]
 LEAST = 1e-3  # error below which the scale of a diagram is linear
 
 
 def write_page(data: Json, path: Path, command: str) -> Path:
     """Write the page of results and its diagrams, and return its file."""
-    names = list(dict.fromkeys(entry["name"] for entry in data["problems"]))
-    stills = [_diagram(data, name, path.parent / f"{name}.svg", command) for name in names]
+    by_problem = dict[str, list[Json]]()
+    for entry in data["problems"]:
+        by_problem.setdefault(entry["name"], []).append(entry)
     results = [result for entry in data["problems"] for result in entry["results"]]
-    columns = list(dict.fromkeys(map(engine_text, results)))
-    rows = [
-        (entry, case_text(entry), {engine_text(each): each for each in entry["results"]})
-        for entry in data["problems"]
-    ]
     page = render_page(
         "bench.html",
         __package__,
         title="Contact: engines against exact answers",
         lead=f"{date.today():%Y-%m-%d}. Each engine by its default options, and by one expert's.",
-        columns=columns,
-        rows=rows,
-        advice={name: load_problem(name).advice for name in names},
-        grades=GRADES,
-        error_text=error_text,
-        outcome_text=outcome_text,
-        plots=stills,
+        by_problem=by_problem,
+        columns=list(dict.fromkeys(map(shown.engine_text, results))),
+        problems={name: load_problem(name) for name in by_problem},
+        shown=shown,
+        plots=[_diagram(of, path.with_name(f"{n}.svg"), command) for n, of in by_problem.items()],
         figures=[],
         command=command,
         facts={result["engine"]: result["version"] for result in results},
@@ -48,11 +39,10 @@ def write_page(data: Json, path: Path, command: str) -> Path:
     return path
 
 
-def _diagram(data: Json, name: str, path: Path, command: str) -> Still:
+def _diagram(entries: list[Json], path: Path, command: str) -> Still:
     """Draw the errors of a problem over the step, a case beside the other."""
-    entries = [entry for entry in data["problems"] if entry["name"] == name]
-    problem = load_problem(name)
-    labels = sorted({each["engine"] for entry in entries for each in entry["results"]})
+    problem = load_problem(path.stem)
+    engines = sorted({each["engine"] for entry in entries for each in entry["results"]})
     size = max(WIDTH * len(entries), 2.0 * WIDTH), HEIGHT
     factor = 100.0 if any(entry["exact"] for entry in entries) else 1.0
     with picture(path, size, ncols=len(entries), sharey=True, squeeze=False) as axes:
@@ -61,13 +51,15 @@ def _diagram(data: Json, name: str, path: Path, command: str) -> Still:
                 style = "--" if result["setting"] == "default" else "-"
                 errors = [factor * error for error in result["error"]]
                 steps = [1e3 * step for step in result["step"]]
-                look = {"color": colour_of(result["engine"], labels), "marker": "o"}
-                axis.plot(steps[: len(errors)], errors, style, label=engine_text(result), **look)
-            axis.set(title=case_text(entry).replace(", ", "\n"), xlabel="step [ms]", xscale="log")
+                look = {"color": colour_of(result["engine"], engines), "marker": "o"}
+                label = shown.engine_text(result)
+                axis.plot(steps[: len(errors)], errors, style, label=label, **look)
+            title = shown.case_text(entry["case"]).replace(", ", "\n")
+            axis.set(title=title, xlabel="step [ms]", xscale="log")
             axis.set_yscale("symlog", linthresh=factor * LEAST * problem.scale)
             axis.set_xticks(steps, [f"{step:g}" for step in steps])
             axis.minorticks_off()
         axes[0, 0].set_ylabel("error [%]" if factor > 1.0 else f"error [{problem.unit}]")
         legend(axes[0, 0])
     caption = f"{problem.figure}. Exact: {problem.source}. {command}"
-    return Still(path, name.replace("_", " "), caption)
+    return Still(path, problem.name.replace("_", " "), caption)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from math import cos, radians, sin
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,11 @@ def vector(values: Iterable[float]) -> Vector:
     """Return three numbers as a tuple of floats."""
     x, y, z = map(float, values)
     return x, y, z
+
+
+def direction(heading: float) -> Array:
+    """Return the horizontal unit vector of a heading in degrees (3,)."""
+    return np.array([cos(radians(heading)), sin(radians(heading)), 0.0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +116,15 @@ class Scene:
         """Bodies that are not fixed."""
         return [body for body in self.bodies if body.mass]
 
+    def with_surfaces(self, mu: float, restitution: float) -> Scene:
+        """Return the scene with these coefficients of all surfaces that have none of their own."""
+        pair = {"mu": mu, "restitution": restitution}
+        bodies = []
+        for body in self.bodies:
+            lacking = {key: value for key, value in pair.items() if getattr(body, key) is None}
+            bodies.append(replace(body, **lacking))  # type: ignore[arg-type]
+        return replace(self, bodies=tuple(bodies))
+
     def after(self, time: float) -> Scene:
         """Return the scene after free flight for a time [s]; spins stay."""
         gravity = np.array(self.gravity)
@@ -130,8 +145,22 @@ class Motion(NamedTuple):
     velocity: Array
     spin: Array
 
+    def velocity_at(self, point: Array) -> Array:
+        """Return the velocity of a point of the body (3,) [m/s]."""
+        return np.asarray(self.velocity + np.cross(self.spin, point - self.position))
+
+
+REST = Motion(np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3))  # of fixed bodies
 
 GROUND = Body(name="ground", size=(40.0, 40.0, 1.0), position=(0.0, 0.0, -0.5))
+
+
+def sphere(
+    name: str, radius: float, height: float, velocity: Vector = ZERO, spin: Vector = ZERO
+) -> Body:
+    """Return a sphere of 1 kg at a height over the ground [m]."""
+    size, centre = (2.0 * radius,), (0.0, 0.0, radius + height)
+    return Body(name=name, size=size, mass=1.0, position=centre, velocity=velocity, spin=spin)
 
 
 def words(numbers: Iterable[float]) -> str:

@@ -1,7 +1,5 @@
 """The command `accord bench`, its files, and the checker for other people's series."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -52,7 +50,7 @@ def test_an_interrupted_bench_continues(folder: Path, tmp_path: Path) -> None:
     lines = (folder / bench.RESULTS).read_text().splitlines()
     marked = [line.replace('"law": "pyramid"', '"law": "kept"') for line in lines]
     (tmp_path / bench.RESULTS).write_text("\n".join(marked[1:]) + "\n")
-    data = bench.run(["stopping"], ["dart", "mujoco"], tmp_path)
+    data = bench.run(bench.plan(["stopping"], ["dart", "mujoco"]), tmp_path)
     laws = [each["law"] for entry in data["problems"] for each in entry["results"]]
     assert "kept" in laws
     assert len((tmp_path / bench.RESULTS).read_text().splitlines()) == len(lines)

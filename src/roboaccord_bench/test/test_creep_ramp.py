@@ -1,12 +1,10 @@
 """Creep on a ramp: statics, a box that slides in truth, and the law of soft friction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import atan, cos, sin
 
 import pytest
-from ramp_checks import figure, steepest, with_mu
+from bench_checks import figure, steepest, with_mu
 from roboaccord_bench.found import load_engine, load_problem
 from roboaccord_bench.problem import Trial
 
@@ -45,7 +43,7 @@ def test_law_of_creep_in_mujoco(cone: str, factor: float, impratio: float, step:
     """
     options = {"own": {"cone": cone, "impratio": str(impratio)}}
     engine = replace(load_engine("mujoco"), options=options)
-    (found,), _ = Trial(engine, "own", step).measure(CREEP, {"heading": 45.0})
+    (found,) = Trial(engine, "own", step).measure(CREEP, {"heading": 45.0})
     b, force = 2.0 / (0.95 * 0.02), 9.81 * sin(atan(0.3)) / 4.0
     softness = factor * (1.0 - 0.9) / (0.9 * impratio * 1.0)
     assert found == pytest.approx(softness * force / b, rel=0.02)

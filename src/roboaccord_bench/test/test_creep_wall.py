@@ -1,17 +1,13 @@
 """Creep on a wall: statics, a cube that falls in truth, and turns about the vertical."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import radians
 
 import numpy as np
 import pytest
-from ramp_checks import figure, steepest, with_mu
+from bench_checks import figure, steepest, with_mu
 from roboaccord_bench.found import load_problem
-from roboaccord_bench.problems.creep_wall import per_newton
-from roboaccord_bench.ramp import direction
-from roboaccord_bench.scene import Scene
+from roboaccord_bench.scene import Scene, direction
 
 CREEP = load_problem("creep_wall")
 
@@ -38,11 +34,11 @@ def test_too_little_friction_is_seen_as_the_speed_of_falling() -> None:
 
 
 def test_mujoco_creeps_less_under_more_force() -> None:
-    """Its contacts grow harder as they sink in; the slope of a line is found again."""
+    """Its contacts grow harder as they sink in; the creep is also given per newton."""
     creeps = {case["force"]: figure(CREEP, "mujoco", **case) for case in CREEP.cases}
     assert all(1e-5 < creep < 1e-3 for creep in creeps.values())
-    assert -1e-5 < per_newton(creeps) < -1e-7
-    assert per_newton({25.0: 1.0, 50.0: 1.5, 200.0: 4.5}) == pytest.approx(0.02)
+    assert sorted(creeps.values(), reverse=True) == [*creeps.values()]
+    assert CREEP.further(3e-4, force=200.0) == {"per_newton": pytest.approx(1.5e-6)}
 
 
 @pytest.mark.parametrize(("engine", "bound"), [("dart", 1e-6), ("mujoco", 1e-5)])
@@ -59,8 +55,8 @@ def test_a_turn_about_the_vertical_changes_nothing(engine: str, bound: float) ->
             ]
             return replace(scene, bodies=tuple(bodies))
 
-        def push(self, **case: float) -> np.ndarray:
-            return -case["force"] * away
+        def forces(self, **case: float) -> dict[str, np.ndarray]:
+            return {"cube": -case["force"] * away}
 
     turned = figure(Turned(), engine, "default", force=50.0)
     assert turned == pytest.approx(figure(CREEP, engine, "default", force=50.0), abs=bound)

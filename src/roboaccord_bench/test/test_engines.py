@@ -5,8 +5,6 @@ under an acceleration a move a body by v n h + a h^2 n (n + 1) / 2. An adapter t
 rate or an axis fails here, before any problem of contact is judged.
 """
 
-from __future__ import annotations
-
 import sys
 from math import cos, sin
 
@@ -146,16 +144,16 @@ def test_contact_forces_balance_the_momentum(name: str, setting: str) -> None:
     except AccordError as error:
         pytest.skip(str(error))
     problem = load_problem("stopping")
-    run = Trial(engine, setting, STEP, certify=True).start(problem.scene(heading=22.5))
-    for _ in run.steps(0.05):
-        pass
-    if not run.certifier:
-        pytest.skip(f"{name} reports no forces of contact")
-    certificate = run.certifier.result()
+    trial = Trial(engine, setting, STEP, certify=True)
+    assert len([*trial.run(problem.scene(heading=22.5), "box", 0.05, {})]) == 50
+    if reason := trial.certificate.get("does_not_apply"):
+        assert reason == "it gives no contact forces"
+        assert name not in ("dart", "drake", "mujoco")
+        return
     bound = 2e-2 if (name, setting) == ("drake", "expert") else 1e-3
-    assert certificate.momentum.value < bound
+    assert trial.certificate["momentum"]["value"] < bound
     if name != "drake":
-        assert certificate.signorini.value < 1e-3
+        assert trial.certificate["signorini"]["value"] < 1e-3
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

@@ -1,10 +1,8 @@
 """One oblique impact: Routh's integration, wrong coefficients, and laws of engines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hits import outcome, set_to, with_inertia
+from bench_checks import outcome, set_to, with_inertia
 from roboaccord_bench.found import load_problem
 from scipy.integrate import solve_ivp
 

@@ -1,7 +1,5 @@
 """Outcomes of errors whose law is known, because they are made by it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,15 +1,14 @@
 """Rules of pairs: found in each engine without being told, and used to make two engines equal."""
 
-from __future__ import annotations
-
 import math
+from pathlib import Path
 
 import pytest
-from hits import outcome
-from roboaccord_bench.bench import STEPS
-from roboaccord_bench.found import load_engine, load_problem
+from bench_checks import outcome
+from roboaccord_bench import bench
+from roboaccord_bench.found import load_problem
+from roboaccord_bench.page import write_page
 from roboaccord_bench.pairing import RULES, equal_surfaces
-from roboaccord_bench.problem import Trial
 
 PAIRS = load_problem("pairs")
 FRICTION, EQUAL, ONE_DEAD, BOUNCY = PAIRS.cases
@@ -49,20 +48,19 @@ def test_rules_of_restitution_are_found(engine: str, rule: str) -> None:
     assert outcome(PAIRS, engine, **BOUNCY).law == rule
 
 
-@pytest.mark.parametrize(
-    "case", [FRICTION, pytest.param(BOUNCY, marks=pytest.mark.slow)], ids=["mu", "e"]
-)
-def test_two_engines_are_made_equal(case: dict[str, float]) -> None:
-    """Equal surfaces by the rules found: both then have the same pair within 1 %."""
-    rules = {name: outcome(PAIRS, name, **case).law for name in ("dart", "mujoco")}
-    pair = RULES["geometric mean"](*case.values())
-    figures = []
-    for name, rule in rules.items():
-        settings = PAIRS.settings(rule, pair, case)
-        row, _ = Trial(load_engine(name), "expert", STEPS[-1]).measure(PAIRS, settings)
-        figures.append(sum(row) / len(row))
-    assert figures[0] == pytest.approx(figures[1], rel=0.01)
-    assert figures[0] == pytest.approx(pair, rel=0.01)
+@pytest.mark.parametrize("number", [0, pytest.param(3, marks=pytest.mark.slow)], ids=["mu", "e"])
+def test_two_engines_are_made_equal(number: int, tmp_path: Path) -> None:
+    """Equal surfaces by the rules found: each then has the coefficient of the other within 1 %."""
+    calls = bench.plan(["pairs"], ["dart", "mujoco"])
+    data = bench.run([c for c in calls if c.case == PAIRS.cases[number]], tmp_path)
+    page = write_page(data, tmp_path / "bench.html", "accord bench pairs").read_text()
+    assert "Two engines made equal" in page
+    (entry,) = data["problems"]
+    assert [row["engine"] for row in entry["equal"]] == ["mujoco", "dart"]
+    assert [row["like"] for row in entry["equal"]] == ["dart", "mujoco"]
+    for row in entry["equal"]:
+        assert abs(row["before"]) > 0.1
+        assert abs(row["after"]) < 0.01
 
 
 @pytest.mark.slow

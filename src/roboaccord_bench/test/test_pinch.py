@@ -1,15 +1,9 @@
 """The pinch: statics, a lift that is planted, and a grip that is too weak."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import numpy as np
 import pytest
-from hits import outcome, set_to
-from roboaccord.contract import Array
-from roboaccord_bench.found import load_engine, load_problem
-from roboaccord_bench.problem import Trial
+from bench_checks import figure, outcome, set_to
+from roboaccord_bench.found import load_problem
 from scipy.optimize import linprog
 
 PINCH = load_problem("pinch")
@@ -47,19 +41,12 @@ def test_1_percent_of_mu_decides_between_slipping_and_holding() -> None:
 def test_a_lift_is_seen() -> None:
     """A force of 2 % of the weight that nobody asked for lifts the loose cube."""
 
-    class Lifting(Trial):
-        """Runs in which something pulls the cube up."""
+    class Lifting(type(PINCH)):  # type: ignore[misc]
+        """Fingers, and something that pulls the cube up."""
 
-        def start(self, *args, **named):  # type: ignore[no-untyped-def]
-            run = super().start(*args, **named)
-            advance = run.advance
+        def forces(self, **case: float) -> dict[str, np.ndarray]:
+            pull = np.array([0.0, 0.0, 1.02 * 0.981])
+            return {**super().forces(**case), "cube": pull}
 
-            def lifted(forces: Mapping[str, Array] | None = None) -> None:
-                advance({**(forces or {}), "cube": np.array([0.0, 0.0, 1.02 * 0.981])})
-
-            run.advance = lifted
-            return run
-
-    trial = Lifting(load_engine("dart"), "default", 1e-3)
-    (rise,), _ = trial.measure(PINCH, {"height": 0.0, "force": 0.0})
+    rise = figure(Lifting(), "dart", "default", height=0.0, force=0.0)
     assert rise == pytest.approx(0.5 * 0.02 * 9.81, rel=0.01)

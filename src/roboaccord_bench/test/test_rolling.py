@@ -1,15 +1,10 @@
 """The sphere that starts to roll: an integration, wrong coefficients, and other laws."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
-
 import numpy as np
 import pytest
-from ramp_checks import figure, with_mu
+from bench_checks import changed, figure, with_inertia, with_mu
 from roboaccord.contract import AccordError
 from roboaccord_bench.found import load_problem
-from roboaccord_bench.scene import Body, Scene
 from scipy.integrate import solve_ivp
 
 ROLLING = load_problem("rolling")
@@ -35,32 +30,12 @@ def test_exact_time_and_series_against_an_integration() -> None:
     assert ROLLING.series(1.1 * run.t[-1])[0] == 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Heavy(Body):
-    """A body whose moments of inertia are 1 % too large."""
-
-    @property
-    def inertia(self) -> np.ndarray:
-        """Moments of inertia [kg m^2]."""
-        return 1.01 * super().inertia
-
-
-class OffInertia(type(ROLLING)):  # type: ignore[misc]
-    """The problem with a sphere that is too hard to turn."""
-
-    def scene(self, **case: float) -> Scene:
-        """Return the scene."""
-        scene = super().scene(**case)
-        ground, sphere = scene.bodies
-        return replace(scene, bodies=(ground, Heavy(**vars(sphere))))
-
-
 @pytest.mark.parametrize("engine", ["dart", "mujoco"])
 def test_coefficients_that_are_1_percent_too_large_are_seen(engine: str) -> None:
     """Time is v / (mu g (1 + m R^2 / I)): by mu 1 / 1.01, by I 3.5 / (1 + 2.5 / 1.01)."""
     by_mu = figure(with_mu(ROLLING, 0.202), engine, heading=22.5)
     assert by_mu / ROLLING.exact() == pytest.approx(1.0 / 1.01, abs=1e-3)
-    by_inertia = figure(OffInertia(), engine, heading=22.5)
+    by_inertia = figure(changed(ROLLING, with_inertia), engine, heading=22.5)
     assert by_inertia / ROLLING.exact() == pytest.approx(3.5 / (1.0 + 2.5 / 1.01), abs=1e-3)
 
 

@@ -1,12 +1,10 @@
 """The threshold of sliding: statics, a motion by integration, and laws that are not Coulomb's."""
 
-from __future__ import annotations
-
 from math import atan, cos, sin
 
 import numpy as np
 import pytest
-from ramp_checks import figure, steepest, with_mu
+from bench_checks import figure, steepest, with_mu
 from roboaccord.contract import AccordError
 from roboaccord_bench.found import load_problem
 from scipy.integrate import solve_ivp

@@ -1,10 +1,8 @@
 """The stack at rest: statics by a linear program, and what an engine without contact would do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hits import outcome
+from bench_checks import outcome
 from roboaccord_bench.found import load_engine, load_problem
 from roboaccord_bench.problem import Trial
 from scipy.optimize import linprog
@@ -59,6 +57,6 @@ def test_dart_converges_and_mujoco_sinks_by_what_its_springs_give() -> None:
 def test_the_series_has_the_sink_and_the_way() -> None:
     """Both are the same where the box goes straight down."""
     trial = Trial(load_engine("mujoco"), "expert", 2e-3)
-    (way,), _ = trial.measure(STACK, CASE)
+    (way,) = trial.measure(STACK, CASE)
     assert len(trial.series) == 500
     assert trial.series[-1][1] == pytest.approx(way, rel=1e-3)

@@ -1,16 +1,9 @@
 """The box that stops: its exact answer, and what a wrong coefficient shows."""
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from roboaccord_bench.bench import STEPS
-from roboaccord_bench.found import load_engine, load_problem
-from roboaccord_bench.outcome import judge
-from roboaccord_bench.problem import Trial
-from roboaccord_bench.scene import Scene
+from bench_checks import outcome, set_to
+from roboaccord_bench.found import load_problem
 from scipy.integrate import solve_ivp
 
 STOPPING = load_problem("stopping")
@@ -33,22 +26,9 @@ def test_exact_distance_and_series_against_an_integration() -> None:
     assert STOPPING.series(half)[0] == pytest.approx(middle, rel=1e-10)
 
 
-class OffScale(type(STOPPING)):  # type: ignore[misc]
-    """The problem in a scene whose friction is 1 % too large."""
-
-    def scene(self, **case: float) -> Scene:
-        scene = super().scene(**case)
-        return replace(scene, mu=1.01 * scene.mu)
-
-
 @pytest.mark.parametrize("engine", ["dart", "mujoco"])
 def test_a_wrong_coefficient_is_a_constant_of_its_size(engine: str) -> None:
     """At 45 degrees, with mu 1 % too large, a box stops after 1 / 1.01 of the distance."""
-    off = OffScale()
-    rows = [
-        Trial(load_engine(engine), "expert", step).measure(off, {"heading": 45.0})[0]
-        for step in STEPS
-    ]
-    found = judge(rows, STOPPING.exact(heading=45.0))
+    found = outcome(STOPPING, engine, change=set_to(mu=0.505), heading=45.0)
     assert found.outcome == "constant"
     assert found.constant == pytest.approx(1.0 / 1.01, abs=1e-3)

@@ -1,13 +1,11 @@
 """The threshold of tipping: statics, a motion by integration, and a box that is too wide."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import atan, cos, sin
 
 import numpy as np
 import pytest
-from ramp_checks import figure, steepest, with_mu
+from bench_checks import figure, steepest, with_mu
 from roboaccord_bench.found import load_problem
 from roboaccord_bench.scene import Scene
 from scipy.integrate import solve_ivp

@@ -4,8 +4,7 @@ Restitution of a pair is the product of those of its surfaces. Bodies that rest 
 default, which is switched off: a body asleep has no contacts.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import dartpy as dart
@@ -54,14 +53,12 @@ class DartWorld(World):
         rates = body.getLinearVelocity(), body.getAngularVelocity()
         return Motion(pose.translation(), pose.rotation(), *rates)
 
-    def contacts(self) -> list[Touch]:
-        touches = []
+    def contacts(self) -> Iterator[Touch]:
         for hit in self.world.getLastCollisionResult().getContacts():
             pair = hit.collisionObject2, hit.collisionObject1
             nodes = (each.getShapeFrame().asShapeNode().getBodyNodePtr() for each in pair)
             one, two = (node.getName() for node in nodes)
-            touches.append(Touch(one, two, hit.point, hit.normal, hit.force, -hit.penetrationDepth))
-        return touches
+            yield Touch(one, two, hit.point, hit.normal, hit.force, -hit.penetrationDepth)
 
 
 OPTIONS = {"default": {}, "expert": {"solver": "NsgsFrictionSolver"}}

@@ -9,9 +9,8 @@ like a polyhedron. The approximation of contact is the default, `lagged`: by `sa
 box that slides fast hops. A patch is taken as flat, and its gap, which Drake does not report, as 0.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import numpy as np
@@ -58,20 +57,18 @@ class DrakeWorld(World):
         turn = pose.rotation().matrix()
         return Motion(pose.translation(), turn, rates.translational(), rates.rotational())
 
-    def contacts(self) -> list[Touch]:
+    def contacts(self) -> Iterator[Touch]:
         results = self.plant.get_contact_results_output_port().Eval(self.context)
-        touches = []
         for number in range(results.num_point_pair_contacts()):
             point = results.point_pair_contact_info(number)
             pair, place, force = point.point_pair(), point.contact_point(), point.contact_force()
             one, two = self._body(pair.id_A), self._body(pair.id_B)
-            touches.append(Touch(one, two, place, -pair.nhat_BA_W, force, -pair.depth))
+            yield Touch(one, two, place, -pair.nhat_BA_W, force, -pair.depth)
         for number in range(results.num_hydroelastic_contacts()):
             patch = results.hydroelastic_contact_info(number)
             face, force = patch.contact_surface(), patch.F_Ac_W().translational()
             one, two = self._body(face.id_N()), self._body(face.id_M())
-            touches.append(Touch(one, two, face.centroid(), face.face_normal(0), force, 0.0))
-        return touches
+            yield Touch(one, two, face.centroid(), face.face_normal(0), force, 0.0)
 
     def _body(self, shape: drake.GeometryId) -> str:
         """Return the name of the body that has a shape."""

@@ -6,8 +6,6 @@ a link only when it has moved by 1e-6 m, and its rates then too; those of a shap
 in each step. Contact forces are not read.
 """
 
-from __future__ import annotations
-
 import os
 from tempfile import NamedTemporaryFile
 from typing import Any

@@ -1,7 +1,5 @@
 """Gazebo's server with bullet-featherstone. Of two coefficients it takes the product."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

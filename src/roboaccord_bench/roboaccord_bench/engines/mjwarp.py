@@ -4,8 +4,6 @@ A step takes 15 to 25 ms, kernels are compiled for seconds at first, and forces 
 MuJoCo's model: it runs only if it is named.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Any
 

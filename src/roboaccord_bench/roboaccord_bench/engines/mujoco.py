@@ -1,8 +1,7 @@
 """MuJoCo: a scene in MJCF. Of two coefficients of friction it takes the larger."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import mujoco
@@ -51,14 +50,12 @@ class MujocoWorld(World):
         mujoco.mj_objectVelocity(self.model, self.data, kind, body.id, rates, 0)
         return Motion(body.xpos.copy(), body.xmat.reshape(3, 3).copy(), rates[3:], rates[:3])
 
-    def contacts(self) -> list[Touch]:
-        touches = []
+    def contacts(self) -> Iterator[Touch]:
         for number, contact in enumerate(self.data.contact):
             force, axes = np.zeros(6), contact.frame.reshape(3, 3)
             mujoco.mj_contactForce(self.model, self.data, number, force)
             one, two = (self.model.body(self.model.geom_bodyid[g]).name for g in contact.geom)
-            touches.append(Touch(one, two, contact.pos, axes[0], force[:3] @ axes, contact.dist))
-        return touches
+            yield Touch(one, two, contact.pos, axes[0], force[:3] @ axes, contact.dist)
 
 
 def spring(stiffness: float, body: Body) -> str:

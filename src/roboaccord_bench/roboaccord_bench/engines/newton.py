@@ -8,8 +8,6 @@ that there is nothing to certify. Kernels are compiled for some 40 s at first: i
 named.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Any
 

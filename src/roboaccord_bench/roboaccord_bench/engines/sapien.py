@@ -6,8 +6,6 @@ put to sleep. PhysX reports the pressing forces of contacts but no friction, so 
 nothing to certify.
 """
 
-from __future__ import annotations
-
 import warnings
 from importlib.metadata import version
 from typing import Any

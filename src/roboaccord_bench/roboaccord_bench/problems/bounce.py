@@ -1,28 +1,14 @@
 """A sphere falls on the ground and bounces, in whichever phase of a step it hits."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from math import exp, sqrt
 
-from roboaccord_bench.problem import Problem, Trial
-from roboaccord_bench.scene import GROUND, Body, G, Scene
+from roboaccord_bench.problem import Problem, Row
+from roboaccord_bench.scene import GROUND, G, Motion, Scene, sphere
 
 RADIUS = 0.05  # m
 CONTACT = 0.1  # time allowed for the impact, which is no instant for a spring [s]
 LEAST = 1e-6  # speed with which the exact series does not go on bouncing [m/s]
-
-
-def ratios(trial: Trial, scene: Scene, height: float) -> list[float]:
-    """Return the ratio of the largest speeds up and down of a ball that falls, for each phase."""
-    found, fall = [], sqrt(2.0 * height / G)
-    for run in trial.phases(scene, fall):
-        speeds = []
-        for time in run.steps(fall + CONTACT):
-            motion = run.motion("ball")
-            trial.record(time, motion.position[2] - RADIUS)
-            speeds.append(motion.velocity[2])
-        found.append(max(speeds) / -min(speeds))
-    return found
 
 
 class Bounce(Problem):
@@ -31,6 +17,7 @@ class Bounce(Problem):
     figure = "speed with which a sphere leaves the ground over that with which it hits"
     unit = ""
     source = "e: Newton's law of impact"
+    body = "ball"
     cases = tuple({"e": e, "height": height} for e in (0.0, 0.3, 0.7, 1.0) for height in (0.1, 0.5))
     columns = ("height [m]",)
     duration = 0.8
@@ -45,9 +32,7 @@ class Bounce(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return a sphere over the ground, at rest."""
-        position = (0.0, 0.0, RADIUS + case["height"])
-        ball = Body(name="ball", size=(2.0 * RADIUS,), mass=1.0, position=position)
-        return Scene((GROUND, ball), 0.0, case["e"])
+        return Scene((GROUND, sphere(self.body, RADIUS, case["height"])), 0.0, case["e"])
 
     def series(self, time: float, **case: float) -> tuple[float]:
         """Return the height at a time [m]."""
@@ -57,9 +42,22 @@ class Bounce(Problem):
             start, speed = start + 2.0 * speed / G, case["e"] * speed
         return (max(speed * (time - start) - 0.5 * G * (time - start) ** 2, 0.0),)
 
-    def measure(self, trial: Trial, **case: float) -> list[float]:
-        """Return the ratio of speeds for each phase."""
-        return ratios(trial, self.scene(**case), case["height"])
+    def hit(self, **case: float) -> float:
+        """Return the time of the fall [s]."""
+        return sqrt(2.0 * case["height"] / G)
+
+    def span(self, **case: float) -> float:
+        """Return the time of the fall and of the impact [s]."""
+        return self.hit(**case) + CONTACT
+
+    def look(self, motion: Motion, **_: float) -> tuple[float, float]:
+        """Return the height [m], and the speed upwards [m/s]."""
+        return motion.position[2] - RADIUS, motion.velocity[2]
+
+    def read(self, rows: Sequence[Row], **_: float) -> float:
+        """Return the ratio of the largest speeds up and down."""
+        speeds = [speed for _, _, speed in rows]
+        return max(speeds) / -min(speeds)
 
     def laws(self, **case: float) -> dict[str, float]:
         """Return what a critically damped spring that does not pull gives for any e."""

@@ -1,11 +1,10 @@
 """A sphere without gravity hits the ground obliquely, once; no integrator has a part in it."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from math import sqrt
 
-from math import cos, radians, sin, sqrt
-
-from roboaccord_bench.problem import HEADINGS, Problem, Trial, along
-from roboaccord_bench.scene import GROUND, ZERO, Body, Scene
+from roboaccord_bench.problem import HEADINGS, Problem, Row, along
+from roboaccord_bench.scene import GROUND, ZERO, Motion, Scene, direction, sphere
 
 RADIUS, MU, START = 0.05, 0.3, 0.01  # m, 1, time until it touches [s]
 SPEED, FALL = 2.8, 3.0  # along the ground and into it [m/s]
@@ -23,6 +22,7 @@ class Impact(Problem):
     figure = "speed along the ground that an oblique impact takes from a sphere without gravity"
     unit = "m/s"
     source = "mu (1 + e) v, at most 2/7 of the slip: Coulomb's law integrated over the impact"
+    body = "ball"
     cases = (
         *({**heading, "spin": spin, "e": 0.0} for heading in HEADINGS for spin in SPINS),
         *({**HEADINGS[-1], "spin": spin, "e": 0.5} for spin in SPINS),
@@ -37,37 +37,34 @@ class Impact(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return a sphere above the ground, whose spin and velocity lie in one plane."""
-        x, y = cos(radians(case["heading"])), sin(radians(case["heading"]))
-        ball = Body(
-            name="ball",
-            size=(2.0 * RADIUS,),
-            mass=1.0,
-            position=(0.0, 0.0, RADIUS + START * FALL),
-            velocity=(SPEED * x, SPEED * y, -FALL),
-            spin=(-case["spin"] * y, case["spin"] * x, 0.0),
-        )
+        x, y, _ = direction(case["heading"]).tolist()
+        spin = -case["spin"] * y, case["spin"] * x, 0.0
+        ball = sphere(self.body, RADIUS, START * FALL, (SPEED * x, SPEED * y, -FALL), spin)
         return Scene((GROUND, ball), MU, case["e"], ZERO)
 
     def series(self, time: float, **case: float) -> tuple[float]:
         """Return the speed along the ground at a time [m/s]."""
         return (SPEED - (self.exact(**case) if time > START else 0.0),)
 
-    def measure(self, trial: Trial, **case: float) -> list[float]:
-        """Return the speed lost for each phase [m/s]."""
-        speeds = []
-        for run in trial.phases(self.scene(**case), START):
-            for time in run.steps(self.duration):
-                trial.record(time, along(case, run.motion("ball").velocity))
-            speeds.append(SPEED - trial.series[-1][1])
-        return speeds
+    def hit(self, **_: float) -> float:
+        """Return when it touches the ground [s]."""
+        return START
+
+    def look(self, motion: Motion, **case: float) -> tuple[float]:
+        """Return the speed along the ground [m/s]."""
+        return (along(case["heading"], motion.velocity),)
+
+    def read(self, rows: Sequence[Row], **_: float) -> float:
+        """Return the speed lost [m/s]."""
+        return SPEED - rows[-1][1]
 
     def laws(self, **case: float) -> dict[str, float]:
         """Return the ratios under friction by axes, and under a pyramid at 45 degrees."""
-        angle, slip = radians(case["heading"]), SPEED - case["spin"] * RADIUS
-        losses = {"box": sum(p * lost(slip * p, case["e"]) for p in (cos(angle), sin(angle)))}
+        x, y, _ = direction(case["heading"])
+        slip, e, exact = SPEED - case["spin"] * RADIUS, case["e"], self.exact(**case)
+        losses = {"box": sum(part * lost(slip * part, e) for part in (x, y))}
         if case["heading"] == 45.0:
-            losses["pyramid"] = lost(slip, case["e"], MU / sqrt(2.0))
-        exact = self.exact(**case)
+            losses["pyramid"] = lost(slip, e, MU / sqrt(2.0))
         return {law: loss / exact for law, loss in losses.items() if abs(loss - exact) > 1e-9}
 
 

@@ -3,16 +3,22 @@
 Nature has no rule for it. Each engine has one, and no description says which.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-from roboaccord_bench.pairing import RULES, equal_surfaces
-from roboaccord_bench.problem import Case, Problem, Trial
+from roboaccord_bench.pairing import RULES, named_ratios
+from roboaccord_bench.problem import Problem, Trial
 from roboaccord_bench.problems import bounce, stopping
 from roboaccord_bench.scene import G, Scene
 
-HEIGHT = 0.5  # from which the sphere falls [m]
+
+class Slide(stopping.Stopping):
+    """The box that stops, for as long as the least friction of all rules takes."""
+
+    duration = 1.4
+
+
+SLIDE, BOUNCE = Slide(), bounce.PROBLEM
+START, FALL = {"heading": 0.0}, {"e": 0.0, "height": 0.5}  # their cases
 
 
 class Pairs(Problem):
@@ -28,7 +34,7 @@ class Pairs(Problem):
         {"e": 0.8, "other": 0.4},
     )
     columns = ("distance or height [m]",)
-    duration = 1.4  # that friction of the product takes to stop the box
+    duration = Slide.duration
     convention = True
     advice = "Give both surfaces the coefficient of the pair; under the product, its root."
 
@@ -38,9 +44,8 @@ class Pairs(Problem):
 
     def scene(self, **case: float) -> Scene:
         """Return the scene of the box that stops or of the bounce, with a surface for each body."""
-        scene, key = bounce.PROBLEM.scene(e=0.0, height=HEIGHT), "restitution"
-        if "mu" in case:
-            scene, key = stopping.PROBLEM.scene(heading=0.0), "mu"
+        scene = SLIDE.scene(**START) if "mu" in case else BOUNCE.scene(**FALL)
+        key = "mu" if "mu" in case else "restitution"
         pairs = zip(scene.bodies, case.values(), strict=True)
         bodies = (replace(body, **{key: value}) for body, value in pairs)  # type: ignore[arg-type]
         return replace(scene, bodies=tuple(bodies))
@@ -48,29 +53,19 @@ class Pairs(Problem):
     def series(self, time: float, **case: float) -> tuple[float]:
         """Return the distance or height under the mean, which is the box's own mu [m]."""
         if "mu" in case:
-            return stopping.PROBLEM.series(time)
-        return bounce.PROBLEM.series(time, e=self.exact(**case), height=HEIGHT)
+            return SLIDE.series(time)
+        return BOUNCE.series(time, **{**FALL, "e": self.exact(**case)})
 
-    def measure(self, trial: Trial, **case: float) -> float | list[float]:
+    def measure(self, trial: Trial, scene: Scene, **case: float) -> list[float]:
         """Return the coefficient that explains the motion."""
-        scene = self.scene(**case)
         if "mu" not in case:
-            return bounce.ratios(trial, scene, HEIGHT)
-        run = trial.start(scene)
-        for time in run.steps(self.duration):
-            trial.record(time, run.motion("box").position[0])
-        return stopping.SPEED**2 / (2.0 * G * trial.series[-1][1])
+            return BOUNCE.measure(trial, scene, **FALL)
+        distances = SLIDE.measure(trial, scene, **START)
+        return [stopping.SPEED**2 / (2.0 * G * distance) for distance in distances]
 
     def laws(self, **case: float) -> dict[str, float]:
-        """Return what the rules give; those that give the same have one name."""
-        names = dict[float, list[str]]()
-        for name, rule in RULES.items():
-            names.setdefault(round(rule(*case.values()), 9), []).append(name)
-        return {", ".join(rules): pair / self.exact(**case) for pair, rules in names.items()}
-
-    def settings(self, rule: str, pair: float, case: Case) -> Case:
-        """Return the case of equal surfaces that give a pair in an engine with a rule."""
-        return dict.fromkeys(case, equal_surfaces(rule, pair))
+        """Return what the rules give, over the mean."""
+        return named_ratios(*case.values())
 
 
 PROBLEM = Pairs()

@@ -1,13 +1,12 @@
 """A sphere slides on the ground until it rolls."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
 import numpy as np
 from roboaccord.contract import AccordError
 
-from roboaccord_bench.problem import Problem, Trial
-from roboaccord_bench.ramp import direction
-from roboaccord_bench.scene import GROUND, Body, G, Scene
+from roboaccord_bench.problem import Problem, Row
+from roboaccord_bench.scene import GROUND, G, Motion, Scene, direction, sphere, vector
 
 SPEED, MU, RADIUS = 2.0, 0.2, 0.1  # m/s, 1, m
 ROLLS = 2.0 * SPEED / (7.0 * MU * G)  # s
@@ -19,37 +18,33 @@ class Rolling(Problem):
     figure = "time until a sphere rolls that slides with 2 m/s at mu 0.2"
     unit = "s"
     source = "2 v / (7 mu g): friction slows the sphere and turns it, I = 2/5 m R^2"
-    advice = "Choose a cone, and look whether damping of free bodies is on."
+    body = "sphere"
+    answer = ROLLS
     columns = ("slip [m/s]",)
     duration = 2.0 * ROLLS
-
-    def exact(self, **_: float) -> float:
-        """Return 2 v / (7 mu g) [s]."""
-        return ROLLS
+    advice = "Choose a cone, and look whether damping of free bodies is on."
 
     def scene(self, **case: float) -> Scene:
         """Return a sphere that slides towards the heading."""
-        x, y, z = (SPEED * direction(**case)).tolist()
-        centre, size = (0.0, 0.0, RADIUS), (2.0 * RADIUS,)
-        sphere = Body(name="sphere", size=size, mass=1.0, position=centre, velocity=(x, y, z))
-        return Scene((GROUND, sphere), MU)
+        velocity = vector(SPEED * direction(**case))
+        return Scene((GROUND, sphere(self.body, RADIUS, 0.0, velocity)), MU)
 
     def series(self, time: float, **_: float) -> tuple[float]:
         """Return the speed of the sphere's lowest point [m/s]."""
         return (max(SPEED - 3.5 * MU * G * time, 0.0),)
 
-    def measure(self, trial: Trial, **case: float) -> float:
+    def look(self, motion: Motion, **_: float) -> tuple[float]:
+        """Return the speed of the sphere's lowest point [m/s]."""
+        slip = motion.velocity + np.cross(motion.spin, (0.0, 0.0, -RADIUS))
+        return (float(np.linalg.norm(slip[:2])),)
+
+    def read(self, rows: Sequence[Row], **_: float) -> float:
         """Return where a line through the slips below a half of the first is zero [s].
 
         It leaves out those below a twentieth, so that it depends neither on where the last step of
         sliding falls nor on a slip that is left.
         """
-        run = trial.start(self.scene(**case))
-        for time in run.steps(self.duration):
-            motion = run.motion("sphere")
-            slip = motion.velocity + np.cross(motion.spin, (0.0, 0.0, -RADIUS))
-            trial.record(time, float(np.linalg.norm(slip[:2])))
-        times, slips = np.array(trial.series).T
+        times, slips = np.array(rows).T
         if slips[-1] > 0.05 * SPEED:
             raise AccordError(f"it still slips by {slips[-1]:.2g} m/s after {times[-1]:.3g} s")
         late = (slips < 0.5 * SPEED) & (slips > 0.05 * SPEED)

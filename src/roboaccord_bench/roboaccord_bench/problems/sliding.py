@@ -1,12 +1,9 @@
 """A box on a ramp: from which slope it slides."""
 
-from __future__ import annotations
-
 from math import hypot
 
-from roboaccord_bench.problem import along
-from roboaccord_bench.ramp import Threshold, direction
-from roboaccord_bench.scene import G, Motion
+from roboaccord_bench.ramp import Threshold
+from roboaccord_bench.scene import G, direction
 
 MU = 0.5
 
@@ -18,22 +15,13 @@ class Sliding(Threshold):
     """
 
     figure = "least slope (tangent) on which a box keeps accelerating, at mu 0.5"
-    unit = ""
     source = "mu: Coulomb's law on an inclined plane"
     advice = "Choose a cone: a pyramid lets a box slide too early, and friction by axes holds it."
-    size, mu, slope, duration = (0.4, 0.4, 0.1), MU, 0.8, 0.4
-
-    def exact(self, **_: float) -> float:
-        """Return mu."""
-        return MU
+    size, mu, slope, duration, answer = (0.4, 0.4, 0.1), MU, 0.8, 0.4, MU
 
     def series(self, time: float, **_: float) -> tuple[float]:
         """Return the distance on the first slope [m]."""
         return (0.5 * G * (self.slope - MU) / hypot(1.0, self.slope) * time**2,)
-
-    def progress(self, motion: Motion, **case: float) -> float:
-        """Return the distance down the ramp [m]."""
-        return along(case, motion.position)
 
     def laws(self, **case: float) -> dict[str, float]:
         """Return the thresholds under a pyramid and friction by axes, over mu."""

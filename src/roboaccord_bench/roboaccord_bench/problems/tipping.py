@@ -1,14 +1,12 @@
 """A box on a ramp: from which slope it tips over its lower edge."""
 
-from __future__ import annotations
-
 from math import atan, cos, hypot, sin, sqrt
 
 import numpy as np
 from scipy.special import ellipj
 
-from roboaccord_bench.ramp import Threshold, direction
-from roboaccord_bench.scene import G, Motion
+from roboaccord_bench.ramp import Threshold
+from roboaccord_bench.scene import G, Motion, direction
 
 WIDTH, HEIGHT = 0.2, 0.4  # m
 PENDULUM = sqrt(1.5 * G / hypot(WIDTH, HEIGHT))  # rate of the box about its edge [1/s]
@@ -22,15 +20,11 @@ class Tipping(Threshold):
     """
 
     figure = "least slope (tangent) on which a box tips, 0.2 m wide and 0.4 m high, at mu 1"
-    unit = ""
     source = "width over height: the weight points past the lower edge"
-    advice = "Let a box touch by its faces: spheres at its corners make it narrower."
+    answer = WIDTH / HEIGHT
     columns = ("spin [rad/s]",)
+    advice = "Let a box touch by its faces: spheres at its corners make it narrower."
     size, mu, slope, duration = (WIDTH, 2.0 * WIDTH, HEIGHT), 1.0, 0.6, 0.3
-
-    def exact(self, **_: float) -> float:
-        """Return the width over the height."""
-        return WIDTH / HEIGHT
 
     def series(self, time: float, **_: float) -> tuple[float]:
         """Return the spin on the first slope [rad/s]: of a pendulum let go beside its top."""
@@ -38,9 +32,9 @@ class Tipping(Threshold):
         sn, _, dn, _ = ellipj(PENDULUM * time, cos(beside / 2.0) ** 2)
         return (PENDULUM * sin(beside) * float(sn / dn),)
 
-    def progress(self, motion: Motion, **case: float) -> float:
+    def look(self, motion: Motion, **case: float) -> tuple[float]:
         """Return the spin about the lower edge [rad/s]."""
-        return float(motion.spin @ np.cross((0.0, 0.0, 1.0), direction(**case)))
+        return (float(motion.spin @ np.cross((0.0, 0.0, 1.0), direction(**case))),)
 
 
 PROBLEM = Tipping()
