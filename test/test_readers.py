@@ -92,6 +92,7 @@ KNOWN = {
     "roboaccord/run/versions:_digest": PACKAGE,
     "roboaccord_drake/load:load_sdf": FENCED,
     "roboaccord_drake/reader:_load_urdf": AGAIN,
+    "roboaccord_bench/scene:_render": PACKAGE,
     "roboaccord_bench/check:read": "alone, without this project, and on its user's own files",
     "roboaccord_files/bags/recover:_copy": "opens the writer of a copy",
     "roboaccord_files/bags/storages:_connect": WHOLE,

@@ -124,6 +124,8 @@ def measure(call: Call) -> tuple[str, Json]:
     result |= {"options": dict(engine.options[call.setting]), "step": steps, "figure": figures}
     result |= {"error": [mean / exact - 1.0 if exact else mean for mean in means]}
     result |= {**outcome._asdict(), **refusal, "certificate": trials[1].certificate}
+    if problem.convention:
+        result["certificate"] = {"does_not_apply": "the pair's coefficient is what is asked"}
     result |= problem.further(means[-1], **case) if means else {}
     result |= {"series": [row[:width] for row in series[:: max(len(series) // ROWS, 1)]]}
     return call.key, {**result, "cpu": time.process_time() - start}

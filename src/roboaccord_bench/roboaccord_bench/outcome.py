@@ -62,7 +62,10 @@ def judge(
     if left is None:
         sizes = np.abs(means)
         if sizes[-1] < TOLERANCE and sizes.max() < 10.0 * TOLERANCE:
-            return Outcome("exact", None, 1.0 + means[-1] if exact else None, means[-1])
+            last = means[-1]
+            return Outcome(
+                "exact", None, 1.0 + last if exact else None, last if exact else last * scale
+            )
         grows = sizes[-1] > TOLERANCE and bool(np.all(sizes[1:] > 1.05 * sizes[:-1]))
         return Outcome("worse with a smaller step" if grows else "no limit")
     right = abs(left) <= max(DOUBT * abs(left - means[-1]), TOLERANCE)

@@ -13,7 +13,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from roboaccord.contract import AccordError
-from roboaccord.description import Tree
 from roboaccord.engines import EngineSpec, Scheme, imported, read_settings
 
 from roboaccord_newton.settings import NewtonSettings
@@ -38,6 +37,8 @@ def _scheme(model: EngineModel) -> Scheme:
     if read_settings(model.options, "newton", NewtonSettings).solver == "xpbd":
         raise AccordError("XPBD solves joints as constraints, one after the other")
     # A free base is stepped at its centre of mass: jcalc_integrate, featherstone/kernels.py.
+    from roboaccord.description import Tree  # here, for it loads numpy
+
     base = Tree.parse(model.urdf, root=model.root).links[0]
     return Scheme("semi-implicit Euler", turning="quaternion", point=tuple(base.centre.tolist()))
 
