@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import quaternion_matrix
 
 from roboaccord_bench.engine import Engine, Forces, World
@@ -34,6 +34,8 @@ class GazeboWorld(World):
     """A scene in Gazebo with one of its physics engines, `physics`."""
 
     def __init__(self, scene: Scene, step: float, *, physics: str) -> None:
+        if "bullet" in physics and any(body.slide for body in scene.bodies):
+            raise AccordError("bullet-featherstone has no joint to the world but a fixed one")
         # Servers of one partition slow each other down.
         os.environ["GZ_PARTITION"] = f"bench_{os.getpid()}_{id(self)}"
         with NamedTemporaryFile("w", suffix=".sdf") as file:
