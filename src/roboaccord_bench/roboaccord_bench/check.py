@@ -16,6 +16,7 @@ import numpy as np
 
 Series = tuple[np.ndarray, np.ndarray]  # times (n,) and values (n, m)
 TOLERANCE = 1e-3  # of the largest exact value, or of 1 where that is 0
+JUMP = 64.0  # ratio of successive changes of the error above which there is no order
 SHRINKS = 0.85  # ratio of successive changes of the error above which nothing converges
 
 
@@ -41,7 +42,8 @@ def limit(errors: Sequence[float]) -> tuple[float | None, float | None]:
     they are too small to show an order.
     """
     first, second = np.diff(errors)[-2:].tolist()
-    if abs(first) < TOLERANCE and abs(second) < TOLERANCE:
+    settled = abs(second) < abs(first) / JUMP  # the first step was too large to show an order
+    if abs(second) < TOLERANCE and (settled or abs(first) < TOLERANCE):
         return errors[-1], None
     if not first or not 0.0 < second / first < SHRINKS:
         return None, None

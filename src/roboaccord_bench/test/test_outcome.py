@@ -40,6 +40,8 @@ def test_constant_and_order_of_a_law_of_errors(limit: float, factor: float, orde
         ([0.56, 0.72, 0.0], "no limit"),
         ([2e-4, -3e-4, 1e-4], "exact"),
         ([4e-3, -3e-3, 5e-4], "exact"),
+        ([-0.6, 1e-7, -3e-7], "exact"),
+        ([0.3, 0.1, 0.1001], "constant"),
         ([0.01, float("nan"), 0.01], "no limit"),
     ],
 )
