@@ -10,7 +10,8 @@ from roboaccord_bench import shown
 from roboaccord_bench.bench import Json
 from roboaccord_bench.found import load_problem
 
-WIDTH, HEIGHT = 3.0, 3.4  # of a case in a diagram [inches]
+WIDTH, HEIGHT = 3.0, 3.2  # of a case in a diagram [inches]
+ROW = 4  # most cases beside each other
 LEAST = 1e-3  # error below which the scale of a diagram is linear
 
 
@@ -29,7 +30,7 @@ def write_page(data: Json, path: Path, command: str) -> Path:
         columns=list(dict.fromkeys(map(shown.engine_text, results))),
         problems={name: load_problem(name) for name in by_problem},
         shown=shown,
-        plots=[_diagram(of, path.with_name(f"{n}.svg"), command) for n, of in by_problem.items()],
+        plots=[_diagram(of, path.with_name(f"{n}.svg")) for n, of in by_problem.items()],
         figures=[],
         command=command,
         facts={result["engine"]: result["version"] for result in results},
@@ -39,14 +40,15 @@ def write_page(data: Json, path: Path, command: str) -> Path:
     return path
 
 
-def _diagram(entries: list[Json], path: Path, command: str) -> Still:
-    """Draw the errors of a problem over the step, a case beside the other."""
+def _diagram(entries: list[Json], path: Path) -> Still:
+    """Draw the errors of a problem over the step, axes for each case."""
     problem = load_problem(path.stem)
     engines = sorted({each["engine"] for entry in entries for each in entry["results"]})
-    size = max(WIDTH * len(entries), 2.0 * WIDTH), HEIGHT
+    columns, rows = min(len(entries), ROW), -(-len(entries) // ROW)
+    size = WIDTH * max(columns, 2), HEIGHT * rows
     factor = 100.0 if any(entry["exact"] for entry in entries) else 1.0
-    with picture(path, size, ncols=len(entries), sharey=True, squeeze=False) as axes:
-        for axis, entry in zip(axes[0], entries, strict=True):
+    with picture(path, size, nrows=rows, ncols=columns, sharey=True, squeeze=False) as axes:
+        for axis, entry in zip(axes.flat, entries, strict=True):
             for result in entry["results"]:
                 style = "--" if result["setting"] == "default" else "-"
                 errors = [factor * error for error in result["error"]]
@@ -59,7 +61,9 @@ def _diagram(entries: list[Json], path: Path, command: str) -> Still:
             axis.set_yscale("symlog", linthresh=factor * LEAST * problem.scale)
             axis.set_xticks(steps, [f"{step:g}" for step in steps])
             axis.minorticks_off()
-        axes[0, 0].set_ylabel("error [%]" if factor > 1.0 else f"error [{problem.unit}]")
+        for axis in axes[:, 0]:
+            axis.set_ylabel("error [%]" if factor > 1.0 else f"error [{problem.unit}]")
         legend(axes[0, 0])
-    caption = f"{problem.figure}. Exact: {problem.source}. {command}"
+    again = f"accord bench {problem.name} --engines {','.join(engines)}"
+    caption = f"{problem.figure}. Exact: {problem.source}. `{again}`"
     return Still(path, problem.name.replace("_", " "), caption)
