@@ -26,6 +26,7 @@ from snake.model.parameters import SnakeParameters, ellipse, pyramid
 from snake.model.pegs import contacts_of, make_pegs, peg_field, points_of, solids_of
 from snake.simulators.metrics import GaitFigures
 from snake.simulators.peg_figures import PegFigures
+from snake.simulators.peg_world import make_world
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
 
@@ -48,7 +49,7 @@ class Snake(Robot):
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    gazebo = GazeboHooks({"spheres": SPHERES, "boxes": {}})
+    gazebo = GazeboHooks({"spheres": SPHERES, "boxes": {}}, world=make_world)
     terrain = staticmethod(make_pegs)
     cli = commands_of("snake", {"shapes": "shapes"})
 

@@ -138,6 +138,11 @@ class SnakeReference(Reference):
         self._touches, self.unsolved = touches, self.unsolved + unsolved
         return at_stops
 
+    @property
+    def impulses(self) -> Array:
+        """Normal and tangential impulse of each pair near a peg in the last step (k, 2) [N s]."""
+        return self._touches[1][:, 5:]
+
     def contacts(self) -> list[ContactPoint] | None:
         """Return the contacts with pegs in the last step; None without pegs."""
         if not self._has_pegs:
