@@ -2,8 +2,8 @@
 
 Each peg is moved by a normal distribution of a standard deviation, anew for each seed. A run keeps
 on if each of the four cycles after the first advances by 90 % of the wavelength of the track. It
-goes on if it comes as far in twice the time. Otherwise it was held, by the pegs that are named, if a
-joint pulled with more than HELD_EFFORT for PATIENCE, or else it is lost: turned away from the pegs.
+goes on if it comes as far in twice the time. Otherwise it was held, by the pegs that are named, if
+a joint pulled with more than HELD_EFFORT for PATIENCE, or else it is lost, away from the pegs.
 
     python -m benchmarks.campaigns.pegs --spreads 0.01 0.03 0.06 --seeds 20 --out pegs.jsonl
 """

@@ -131,7 +131,8 @@ def contacts_of(chain: PlanarSnake, field: PegField, state: RobotState) -> tuple
     """Return the pairs of link and peg that touch in a state, as `touching` does."""
     y = chain.pack(state)
     th = headings(y)
-    return touching(chain.body, field, np.cos(th), np.sin(th), y[0], y[1], SHOWN_GAP)
+    pairs, rows = touching(chain.body, field, np.cos(th), np.sin(th), y[0], y[1], SHOWN_GAP)
+    return pairs, rows
 
 
 def points_of(

@@ -136,7 +136,7 @@ class SnakeReference(Reference):
         self._largest_angle, at_stops, at_pegs, unsolved, *touches = among_pegs.advance(*arguments)
         self._losses.add(losses.IMPACTS, at_pegs)
         self._touches, self.unsolved = touches, self.unsolved + unsolved
-        return at_stops
+        return float(at_stops)
 
     @property
     def impulses(self) -> Array:
