@@ -10,10 +10,10 @@ that exist stay, for scenarios use them.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.contract import Array, ContactPoint, RobotState, Tally
+from roboaccord.contract import Array, RobotState, Tally
 from roboaccord.description import Faces
 from roboaccord.scenario import GazeboHooks, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
@@ -21,9 +21,9 @@ from roboaccord.simulators import Simulator
 from snake.controllers.compliant import CompliantController
 from snake.controllers.serpenoid import SerpenoidController
 from snake.controllers.steering import SteeringController
-from snake.model.coordinates import PlanarSnake
 from snake.model.parameters import SnakeParameters, ellipse, pyramid
-from snake.model.pegs import contacts_of, make_pegs, peg_field, points_of, solids_of
+from snake.model.pegs import make_pegs
+from snake.model.touches import solids_of
 from snake.simulators.metrics import GaitFigures
 from snake.simulators.peg_figures import PegFigures
 from snake.simulators.peg_world import make_world
@@ -76,13 +76,6 @@ class Snake(Robot):
         x, y, _ = state.position
         height = 0.5 * setup.parameters.link_height
         return dataclasses.replace(state, position=np.array([x, y, height]))
-
-    def contact_points(self, setup: Setup) -> Callable[[RobotState], list[ContactPoint]] | None:
-        """Return a function that finds the pegs that links touch; None without pegs."""
-        if setup.contact is None:
-            return None
-        chain, field = PlanarSnake(setup.parameters), peg_field(setup.contact, setup.parameters)
-        return lambda state: points_of(setup, *contacts_of(chain, field, state))
 
     def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
         """Return the pegs."""

@@ -7,25 +7,16 @@ friction on the ground stay those of the boxes. The xacro has the same shape, a 
 spheres, for engines and Gazebo.
 
 `make_pegs` makes the pegs of a scenario's `terrain`, as a `Contact` for engines; `PegField` is what
-the kernels take. `touching` finds the pairs of link and peg that are close to each other.
+the kernels take. `touching` finds the pairs of link and peg that are close to each other; what is
+reported and drawn of them is in touches.py.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Contact,
-    ContactPoint,
-    CylinderFixture,
-    Index,
-    RobotState,
-    check_positive,
-)
+from roboaccord.contract import AccordError, Array, Contact, CylinderFixture, check_positive
 from roboaccord.contract import results as si
-from roboaccord.description import Faces, cylinder
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Setup
 
@@ -36,7 +27,6 @@ from snake.model.parameters import SnakeParameters
 HEIGHT = 0.2  # m: pegs are twice as high as the snake, which is what counts
 
 
-SHOWN_GAP = 1e-4  # m: a smaller gap is a contact
 ROUNDS = 20  # to move a peg out of the links, one after the other
 
 
@@ -125,47 +115,6 @@ def outside(setup: Setup, centres: Array, radius: float) -> Array:
         gap, nx, ny = min(rows[pairs[:, 1] == peg, :3].tolist())
         moved[peg] += gap * np.array([nx, ny])
     return moved
-
-
-def contacts_of(chain: PlanarSnake, field: PegField, state: RobotState) -> tuple[Index, Array]:
-    """Return the pairs of link and peg that touch in a state, as `touching` does."""
-    y = chain.pack(state)
-    th = headings(y)
-    pairs, rows = touching(chain.body, field, np.cos(th), np.sin(th), y[0], y[1], SHOWN_GAP)
-    return pairs, rows
-
-
-def points_of(
-    setup: Setup, pairs: Index, rows: Array, forces: Array | None = None
-) -> list[ContactPoint]:
-    """Return contacts of links with pegs.
-
-    Args:
-        setup: robot and scenario, with pegs.
-        pairs, rows: of `touching` (k, 2), (k, 5).
-        forces: normal forces (k,) [N]; by default unknown.
-    """
-    contact, links, points = setup.contact, setup.parameters.link_names, list[ContactPoint]()
-    assert contact
-    half_height = 0.5 * setup.parameters.link_height
-    for i, (link, number) in enumerate(pairs.tolist()):
-        peg, (gap, nx, ny) = contact.fixtures[number], rows[i, :3].tolist()
-        assert isinstance(peg, CylinderFixture)
-        normal = np.array([-nx, -ny, 0.0])  # from the link into the peg
-        point = np.array([*peg.position[:2], half_height]) - peg.radius * normal
-        force = 0.0 if forces is None else float(forces[i])
-        points.append(ContactPoint((links[link], peg.name), point, normal, force, -gap))
-    return points
-
-
-def solids_of(contact: Contact | None) -> dict[str, tuple[Array, Faces]]:
-    """Return the pegs as solids, for drawing: vertices [m] and faces by name."""
-    solids = dict[str, tuple[Array, Faces]]()
-    for peg in contact.fixtures if contact else ():
-        if isinstance(peg, CylinderFixture):
-            vertices, faces = cylinder(peg.radius, peg.height)
-            solids[peg.name] = vertices + peg.position, faces
-    return solids
 
 
 @kernel

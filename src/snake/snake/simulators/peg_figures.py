@@ -15,9 +15,10 @@ from roboaccord.contract import Array, Event, Tally, Trajectory
 from roboaccord.scenario import Setup
 
 from snake.controllers.guidance import TIME_TOLERANCE
-from snake.model.coordinates import PlanarSnake, headings
+from snake.model.coordinates import PlanarSnake
 from snake.model.parameters import SnakeParameters
-from snake.model.pegs import peg_field, touching
+from snake.model.pegs import peg_field
+from snake.model.touches import contacts_of
 from snake.simulators.metrics import GaitFigures, start_and_cycle
 
 KEPT = 0.9  # share of the wavelength that a cycle advances unless it is a jam
@@ -62,25 +63,22 @@ class PegFigures(Tally):
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion."""
         self._gait.add(part)
-        rows = self._chain.pack_motion(part)
+        centres = self._chain.pack_motion(part)[:, :2]
         for i in range(1 if self._count else 0, len(part)):
-            time, y = float(part.time[i]), rows[i]
+            time = float(part.time[i])
             if self._count % SAMPLING == 0 and self._count:
-                th = headings(y)
-                where = np.cos(th), np.sin(th), y[0], y[1]
-                pairs, _ = touching(self._chain.body, self._field, *where, TOUCH)
+                pairs, _ = contacts_of(self._chain, self._field, part.state(i), TOUCH)
                 span = SAMPLING * (time - float(part.time[i - 1]))
                 self._touched[-1][np.unique(pairs[:, 1])] += span
             self._count += 1
             if time >= (len(self._ends) + 1) * self._cycle - TIME_TOLERANCE:
-                self._ends.append(y[:2].copy())
+                self._ends.append(centres[i])
                 self._touched.append(np.zeros(len(self._field.centres)))
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures by name."""
-        advances = (
-            np.linalg.norm(np.diff(self._ends, axis=0), axis=1) if self._ends else np.empty(0)
-        )
+        ends = np.reshape(self._ends, (-1, 2))
+        advances = np.linalg.norm(np.diff(ends, axis=0), axis=1)
         jams = np.flatnonzero(advances < KEPT * self._wavelength)
         # Cycle 0 of `_touched` is the first, which `advances` leaves out.
         touched = self._touched[jams[0] + 1] if len(jams) else np.zeros(0)

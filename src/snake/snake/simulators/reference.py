@@ -14,16 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import roboaccord
-from roboaccord.contract import (
-    Acceleration,
-    Array,
-    Command,
-    ContactPoint,
-    Event,
-    Index,
-    RobotState,
-    Trajectory,
-)
+from roboaccord.contract import Acceleration, Array, Command, Event, Index, RobotState, Trajectory
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Ends, Reference, StopWatch, losses
 
@@ -31,8 +22,9 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import accelerations
 from snake.model.ground import NO_FRICTION, NO_POINTS, friction_of
 from snake.model.parameters import SnakeParameters
-from snake.model.pegs import peg_field, points_of
+from snake.model.pegs import peg_field
 from snake.model.stops import FROZEN, apply_stops
+from snake.model.touches import Points, points_of
 from snake.model.tracking import centre_accelerations
 from snake.simulators import among_pegs, sticking
 from snake.simulators.steps import StepModel, TickRecord, advance_rows, glide
@@ -68,7 +60,7 @@ class SnakeReference(Reference):
         """Begin at a state, with all joints off their stops as far as is known."""
         self._place(state)
         self._record.sides[:] = 0
-        self._touches = np.zeros((0, 2), np.int64), np.zeros((0, 7))
+        self.touches = np.zeros((0, 2), np.int64), np.zeros((0, 7))
         self._stops.reset(self._read().q)
 
     def _place(self, state: RobotState) -> None:
@@ -135,19 +127,14 @@ class SnakeReference(Reference):
         arguments = self._model, self._field, y, self._effort, self.physics_step, self._steps, sides
         self._largest_angle, at_stops, at_pegs, unsolved, *touches = among_pegs.advance(*arguments)
         self._losses.add(losses.IMPACTS, at_pegs)
-        self._touches, self.unsolved = touches, self.unsolved + unsolved
+        self.touches, self.unsolved = touches, self.unsolved + unsolved
         return float(at_stops)
 
-    @property
-    def impulses(self) -> Array:
-        """Normal and tangential impulse of each pair near a peg in the last step (k, 2) [N s]."""
-        return self._touches[1][:, 5:]
-
-    def contacts(self) -> list[ContactPoint] | None:
+    def contacts(self) -> Points | None:
         """Return the contacts with pegs in the last step; None without pegs."""
         if not self._has_pegs:
             return None
-        pairs, rows = self._touches
+        pairs, rows = self.touches
         press = rows[:, 5] > 0.0
         return points_of(self._setup, pairs[press], rows[press], rows[press, 5] / self.physics_step)
 
