@@ -61,8 +61,7 @@ class CompliantController:
         self.gait = Serpenoid(joints, self.amplitude, self.frequency, self.waves, ramp=0.0)
         self._lags = np.arange(joints) * self.waves / joints  # of the joints behind the head
         self._held_rate = math.pi * self.frequency * self.amplitude  # rad/s
-        self.reset(0)
-        self.update(self.setup.initial, None)  # compiles the kernel before the first tick
+        self.gait.shape(0.0)  # compiles the kernel before the first tick
         self.reset(0)
 
     def reset(self, seed: int) -> None:

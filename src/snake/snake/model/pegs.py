@@ -25,8 +25,6 @@ from snake.model.kinematics import link_positions
 from snake.model.parameters import SnakeParameters
 
 HEIGHT = 0.2  # m: pegs are twice as high as the snake, which is what counts
-
-
 ROUNDS = 20  # to move a peg out of the links, one after the other
 
 
@@ -52,7 +50,7 @@ NO_PEGS = PegField(np.zeros((0, 2)), 0.0, 0.0, 0.0)
 def make_pegs(
     setup: Setup,
     pegs: Sequence[Sequence[float]] = (),
-    radius: si.Metres = 0.05,
+    radius: si.Metres = 0.1,
     mu: float = 0.2,
     spread: si.Metres = 0.0,
 ) -> Contact | None:
@@ -71,10 +69,9 @@ def make_pegs(
     """
     if not pegs:
         return None
-    try:
-        centres = np.array(pegs, dtype=float).reshape(len(pegs), 2)
-    except ValueError:
-        raise AccordError("terrain.pegs: each peg needs two numbers, x and y [m]") from None
+    centres = np.array(pegs, dtype=float)
+    if centres.shape != (len(pegs), 2):
+        raise AccordError("terrain.pegs: each peg needs two numbers, x and y [m]")
     check_positive({"terrain.radius": radius})
     if min(mu, spread) < 0.0:
         raise AccordError("terrain: mu and spread must not be negative")
@@ -98,10 +95,8 @@ def peg_field(contact: Contact | None, parameters: SnakeParameters) -> PegField:
     if contact is None:
         return NO_PEGS
     pegs = [peg for peg in contact.fixtures if isinstance(peg, CylinderFixture)]
-    half_width = 0.5 * parameters.link_width
-    reach = half_width + pegs[0].radius
-    centres = np.array([peg.position[:2] for peg in pegs])
-    return PegField(centres, reach, half_width, contact.mu(contact.pairs[0]))
+    centres, half_width = np.array([peg.position[:2] for peg in pegs]), 0.5 * parameters.link_width
+    return PegField(centres, half_width + pegs[0].radius, half_width, contact.mu(contact.pairs[0]))
 
 
 def outside(setup: Setup, centres: Array, radius: float) -> Array:

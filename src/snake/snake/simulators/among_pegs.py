@@ -120,10 +120,7 @@ def take_step(model, field, y, tau, h, side):
     u += impulse @ du
     row_speeds(body, c, s, u, pairs, rows, stops, speed)
     work_of_row = -0.5 * impulse * (speed_before + speed)
-    results = np.empty((k, 7))
-    results[:, :5] = rows
-    results[:, 5] = impulse[:k]
-    results[:, 6] = impulse[k : 2 * k]
+    results = np.column_stack((rows, impulse[:k], impulse[k : 2 * k]))
     move_base_link(body, c, s, h, y)
     return work_of_row[2 * k :].sum(), work_of_row[: 2 * k].sum(), solved, pairs, results
 
