@@ -19,7 +19,9 @@ from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_t
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="PROBLEM", help="All by default.")]
 Engines = Annotated[str, typer.Option(metavar="LIST", help="Engines; all quick ones by default.")]
-Steps = Annotated[str, typer.Option(metavar="LIST", help="Physics steps in seconds, each half the last.")]
+Steps = Annotated[
+    str, typer.Option(metavar="LIST", help="Physics steps in seconds, each half the last.")
+]
 
 
 def bench_command(

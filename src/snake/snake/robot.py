@@ -10,16 +10,23 @@ that exist stay, for scenarios use them.
 """
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.contract import Array, RobotState, Tally
+from roboaccord.description import Faces
 from roboaccord.scenario import GazeboHooks, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
+from snake.controllers.compliant import CompliantController
 from snake.controllers.serpenoid import SerpenoidController
 from snake.controllers.steering import SteeringController
 from snake.model.parameters import SnakeParameters, ellipse, pyramid
+from snake.model.pegs import make_pegs
+from snake.model.touches import solids_of
 from snake.simulators.metrics import GaitFigures
+from snake.simulators.peg_figures import PegFigures
+from snake.simulators.peg_world import make_world
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
 
@@ -37,11 +44,13 @@ class Snake(Robot):
     controllers = {
         "serpenoid": SerpenoidController,
         "steering": SteeringController,
+        "compliant": CompliantController,
         "as_described": AsDescribed,
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    gazebo = GazeboHooks({"spheres": SPHERES, "boxes": {}})
+    gazebo = GazeboHooks({"spheres": SPHERES, "boxes": {}}, world=make_world)
+    terrain = staticmethod(make_pegs)
     cli = commands_of("snake", {"shapes": "shapes"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
@@ -53,6 +62,11 @@ class Snake(Robot):
         """Return the limit of every joint's effort (n,) [N m]."""
         return np.full(len(setup.joints), setup.parameters.effort_limit)
 
+    def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
+        """Return the URDF and its file; among pegs the links have the shape that touches these."""
+        arguments = {"pegs": "true"} if setup.scenario.terrain.get("pegs") else {}
+        return super().description(setup, base, {**arguments, **more})
+
     def reference(self, setup: Setup) -> Simulator:
         """Return the analytical simulator."""
         return SnakeReference(setup)
@@ -63,9 +77,13 @@ class Snake(Robot):
         height = 0.5 * setup.parameters.link_height
         return dataclasses.replace(state, position=np.array([x, y, height]))
 
+    def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
+        """Return the pegs."""
+        return solids_of(setup.contact)
+
     def tally(self, setup: Setup, ticks: int) -> Tally:
         """Return the figures of a run, empty as yet."""
-        return GaitFigures(setup)
+        return PegFigures(setup) if setup.contact else GaitFigures(setup)
 
 
 ROBOT = Snake()

@@ -13,6 +13,7 @@ from .checks import clip_efforts as clip_efforts
 from .checks import count_steps as count_steps
 from .contact import Contact as Contact
 from .contact import ContactPoint as ContactPoint
+from .contact import CylinderFixture as CylinderFixture
 from .contact import Fixture as Fixture
 from .contact import HeightField as HeightField
 from .contact import Index as Index

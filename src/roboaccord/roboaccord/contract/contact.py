@@ -1,9 +1,9 @@
 """Contacts of links and obstacles that an engine's own contact solver handles.
 
 A robot states in a `Contact` which pairs of links and fixtures (bodies that are fixed in the world)
-can touch, and their friction; `Fixture`, `MeshFixture` and `HeightField` are the shapes of
-fixtures. Engines load it, and report a `ContactPoint` for each place where two bodies touch at one
-instant. Friction that acts as a force law instead, the same in every engine, is in
+can touch, and their friction; `Fixture`, `CylinderFixture`, `MeshFixture` and `HeightField` are the
+shapes of fixtures. Engines load it, and report a `ContactPoint` for each place where two bodies
+touch at one instant. Friction that acts as a force law instead, the same in every engine, is in
 sliding_friction.py.
 
 A new kind of fixture also needs a branch in dart/fixtures.py, mujoco/contact.py and moves.py of
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,23 @@ class Fixture:
 
     name: str
     size: Array
+    position: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class CylinderFixture:
+    """A vertical cylinder that is fixed in the world, such as a peg.
+
+    Args:
+        name: different from those of links.
+        radius: [m].
+        height: [m].
+        position: position of its centre (3,) [m].
+    """
+
+    name: str
+    radius: float
+    height: float
     position: Array
 
 
@@ -79,6 +97,9 @@ class HeightField:
     position: Array = field(default_factory=lambda: ORIGIN)
 
 
+AnyFixture: TypeAlias = Fixture | CylinderFixture | MeshFixture | HeightField
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contact:
     """The contacts that an engine's own contact solver handles.
@@ -93,7 +114,7 @@ class Contact:
 
     pairs: tuple[tuple[str, str], ...]
     friction: Mapping[str, float]
-    fixtures: tuple[Fixture | MeshFixture | HeightField, ...] = ()
+    fixtures: tuple[AnyFixture, ...] = ()
     restitution: float = 0.0
     yaw: float = 0.0
 

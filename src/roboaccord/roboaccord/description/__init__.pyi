@@ -23,6 +23,7 @@ from .solids import Faces as Faces
 from .solids import Geometry as Geometry
 from .solids import Surface as Surface
 from .solids import box as box
+from .solids import cylinder as cylinder
 from .solids import facets as facets
 from .solids import read_geometry as read_geometry
 from .source import parse_lines as parse_lines

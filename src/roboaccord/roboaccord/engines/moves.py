@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.contact import Fixture, HeightField, Index, MeshFixture
+from roboaccord.contract.contact import AnyFixture, HeightField, Index, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
 from roboaccord.contract.sliding_friction import EllipseFriction
@@ -210,9 +210,7 @@ def move_law(law: ForceLaw, move: Move) -> ForceLaw:
     return moved
 
 
-def _move_fixture(
-    fixture: Fixture | MeshFixture | HeightField, move: Move
-) -> Fixture | MeshFixture | HeightField:
+def _move_fixture(fixture: AnyFixture, move: Move) -> AnyFixture:
     """Return a fixture in the moved world; a turn is that of `Contact.yaw`."""
     position = move.move_point(fixture.position)
     if isinstance(fixture, HeightField) and move.mirrored:

@@ -19,6 +19,7 @@ from .world import MODEL_CONFIG as MODEL_CONFIG
 from .world import PLAIN as PLAIN
 from .world import SQUARED as SQUARED
 from .world import box as box
+from .world import cylinder as cylinder
 from .world import physics_of as physics_of
 from .world import squares as squares
 from .world import static_model as static_model

@@ -134,6 +134,11 @@ def box(size: Iterable[float]) -> str:
     return f"<box><size>{text_of(size)}</size></box>"
 
 
+def cylinder(radius: float, length: float) -> str:
+    """Return the SDF geometry of a cylinder along z [m]."""
+    return f"<cylinder><radius>{radius!r}</radius><length>{length!r}</length></cylinder>"
+
+
 def text_of(numbers: Iterable[float]) -> str:
     """Return numbers as a text of SDF, with all their digits."""
     return " ".join(repr(float(number)) for number in numbers)

@@ -6,6 +6,7 @@ from .jit import HAS_NUMBA as HAS_NUMBA
 from .jit import kernel as kernel
 from .jit import seen_compiling as seen_compiling
 from .lemke import SOLVED as SOLVED
+from .lemke import eliminate as eliminate
 from .lemke import solve_by_lemke as solve_by_lemke
 from .machine import environment as environment
 from .machine import private_folder as private_folder

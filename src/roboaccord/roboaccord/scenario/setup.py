@@ -146,7 +146,8 @@ class Robot(ABC):
     def terrain(self, setup: Setup) -> Any:
         """Make the terrain and obstacles; an override takes the keys of `terrain` as arguments.
 
-        None, the default, stands for level ground, which has no keys.
+        None, the default, stands for level ground, which has no keys. A `Contact` acts beside a
+        friction law that is a `ForceLaw`.
         """
         return None
 
@@ -355,8 +356,12 @@ class Setup:
 
     @cached_property
     def contact(self) -> Contact | None:
-        """The contact specification for an engine's own contact solver; or None."""
-        return self._friction if isinstance(self._friction, Contact) else None
+        """The contact specification for an engine's own contact solver; or None.
+
+        It is the friction law, or the terrain beside a law that acts as forces.
+        """
+        given = (self._friction, self.terrain)
+        return next((part for part in given if isinstance(part, Contact)), None)
 
     @cached_property
     def _friction(self) -> interfaces.ForceLaw | Contact | None:

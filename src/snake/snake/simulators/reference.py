@@ -22,9 +22,11 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import accelerations
 from snake.model.ground import NO_FRICTION, NO_POINTS, friction_of
 from snake.model.parameters import SnakeParameters
+from snake.model.pegs import peg_field
 from snake.model.stops import FROZEN, apply_stops
+from snake.model.touches import Points, points_of
 from snake.model.tracking import centre_accelerations
-from snake.simulators import sticking
+from snake.simulators import among_pegs, sticking
 from snake.simulators.steps import StepModel, TickRecord, advance_rows, glide
 
 
@@ -42,8 +44,12 @@ class SnakeReference(Reference):
         self._chain = PlanarSnake(self.parameters)
         limit = self.parameters.joint_limit
         self._model = StepModel(self._chain.body, *friction_of(setup), limit)
+        self._field = peg_field(setup.contact, self.parameters)
+        self.unsolved = 0  # steps whose contacts are not exact
+        self._setup = setup
+        self._has_pegs = setup.contact is not None
         sticks = self._model.points.size > 0 and self._model.friction.slip_speed == 0.0
-        self.order = 1 if sticks else 4
+        self.order = 1 if sticks or self._has_pegs else 4
         limits = np.full(len(self.joints), limit)
         self._stops = StopWatch(self.joints, -limits, limits)
         self._record = self._make_record(1)  # of the present tick
@@ -54,6 +60,7 @@ class SnakeReference(Reference):
         """Begin at a state, with all joints off their stops as far as is known."""
         self._place(state)
         self._record.sides[:] = 0
+        self.touches = np.zeros((0, 2), np.int64), np.zeros((0, 7))
         self._stops.reset(self._read().q)
 
     def _place(self, state: RobotState) -> None:
@@ -101,7 +108,9 @@ class SnakeReference(Reference):
 
     def _advance(self, command: Command, duration: float) -> None:
         """Advance the motion by a tick, with impacts on the stops located inside each step."""
-        if self.order == 1:
+        if self._has_pegs:
+            lost = self._advance_among_pegs()
+        elif self.order == 1:
             row, sides = self._rows[0], self._record.sides[0]
             self._largest_angle, lost = sticking.advance(
                 self._model, row, self._effort, self.physics_step, self._steps, sides
@@ -111,6 +120,23 @@ class SnakeReference(Reference):
             self._advance_rows(self._rows, self._effort[None], counts, self._record)
             self._largest_angle, lost = self._record.angle_and_loss[0].tolist()
         self._losses.add(losses.STOPS, lost)
+
+    def _advance_among_pegs(self) -> float:
+        """Advance the motion by a tick; return the energy lost at the stops [J]."""
+        y, sides = self._rows[0], self._record.sides[0]
+        arguments = self._model, self._field, y, self._effort, self.physics_step, self._steps, sides
+        self._largest_angle, at_stops, at_pegs, unsolved, *touches = among_pegs.advance(*arguments)
+        self._losses.add(losses.IMPACTS, at_pegs)
+        self.touches, self.unsolved = touches, self.unsolved + unsolved
+        return float(at_stops)
+
+    def contacts(self) -> Points | None:
+        """Return the contacts with pegs in the last step; None without pegs."""
+        if not self._has_pegs:
+            return None
+        pairs, rows = self.touches
+        press = rows[:, 5] > 0.0
+        return points_of(self._setup, pairs[press], rows[press], rows[press, 5] / self.physics_step)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Record the joints that reached a stop between two states."""

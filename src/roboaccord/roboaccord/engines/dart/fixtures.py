@@ -1,8 +1,9 @@
 """Fixtures in DART: obstacles that do not move, each as a skeleton of its own.
 
-`fixture_skeleton`, called by contact.py, makes a box or a mesh; another kind of fixture is a branch
-of it. dartpy makes the shape of a mesh only from a description that names a file, so the mesh is
-written to a temporary STL file first. test_hulls_in_engines checks contact with fixtures.
+`fixture_skeleton`, called by contact.py, makes a box, a cylinder or a mesh; another kind of fixture
+is a branch of it. dartpy makes the shape of a mesh only from a description that names a file, so
+the mesh is written to a temporary STL file first. test_hulls_in_engines and test_pegs check contact
+with fixtures.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from pathlib import Path
 import dartpy
 import numpy as np
 
-from roboaccord.contract.contact import Fixture, HeightField, MeshFixture
+from roboaccord.contract.contact import (
+    AnyFixture,
+    CylinderFixture,
+    Fixture,
+    HeightField,
+    MeshFixture,
+)
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import yaw_matrix
@@ -26,12 +33,12 @@ TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribu
 
 
 def fixture_skeleton(
-    fixture: Fixture | MeshFixture | HeightField, turn: Array, scale: float = 1.0, yaw: float = 0.0
+    fixture: AnyFixture, turn: Array, scale: float = 1.0, yaw: float = 0.0
 ) -> dartpy.dynamics.Skeleton:
     """Return the skeleton of a fixture, which does not move.
 
     Args:
-        fixture: box or mesh.
+        fixture: box, cylinder or mesh.
         turn: from the world's axes to DART's (3, 3).
         scale: factor on lengths.
         yaw: angle by which the fixture is turned about the vertical [rad].
@@ -50,6 +57,9 @@ def fixture_skeleton(
     joint.setTransformFromParentBodyNode(pose)
     if isinstance(fixture, Fixture):
         node = body.createShapeNode(dartpy.dynamics.BoxShape(fixture.size * scale))
+    elif isinstance(fixture, CylinderFixture):
+        size = fixture.radius * scale, fixture.height * scale
+        node = body.createShapeNode(dartpy.dynamics.CylinderShape(*size))
     else:
         node = body.createShapeNode(mesh_shape(fixture, scale))
     node.createCollisionAspect()

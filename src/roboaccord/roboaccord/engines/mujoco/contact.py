@@ -17,7 +17,14 @@ from itertools import product
 import mujoco
 import numpy as np
 
-from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
+from roboaccord.contract.contact import (
+    AnyFixture,
+    Contact,
+    ContactPoint,
+    CylinderFixture,
+    Fixture,
+    MeshFixture,
+)
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.engines.mujoco.settings import MujocoSettings
@@ -105,9 +112,7 @@ class MujocoContact:
         return points
 
 
-def add_fixture(
-    spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField, yaw: float = 0.0
-) -> None:
+def add_fixture(spec: mujoco.MjSpec, fixture: AnyFixture, yaw: float = 0.0) -> None:
     """Add a body with the geometry of a fixture, turned by `yaw` [rad]; nothing touches it yet.
 
     Raises:
@@ -118,6 +123,9 @@ def add_fixture(
     no_collision = {"contype": 0, "conaffinity": 0}
     if isinstance(fixture, Fixture):
         body.add_geom(type=GEOMETRY.mjGEOM_BOX, size=0.5 * fixture.size, **no_collision)
+    elif isinstance(fixture, CylinderFixture):
+        size = [fixture.radius, 0.5 * fixture.height, 0.0]
+        body.add_geom(type=GEOMETRY.mjGEOM_CYLINDER, size=size, **no_collision)
     elif isinstance(fixture, MeshFixture):
         if not fixture.convex:
             remedy = "give it as a height field"
