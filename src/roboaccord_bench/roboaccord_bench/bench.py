@@ -9,9 +9,9 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
-from roboaccord.contract import AccordError, open_growing, read_text
+from roboaccord.contract import AccordError, open_growing
 from roboaccord.run import run_pieces
 
 from roboaccord_bench.found import load_engine, load_problem
@@ -88,10 +88,9 @@ def _tried(entry: Json, rows: list[Json], folder: Path) -> list[Json]:
 def _results(calls: Sequence[Call], folder: Path, done: Done = lambda what: None) -> list[Json]:
     """Return the results of calls, from the file, or measured now and entered there."""
     path = folder / RESULTS
-    lines = read_text(path).splitlines() if path.exists() else []
-    stored: dict[str, Json] = dict(map(json.loads, lines))
-    missing = {call.key: call for call in calls if call.key not in stored}
     with open_growing(path) as file:
+        stored = _stored(path, file)
+        missing = {call.key: call for call in calls if call.key not in stored}
 
         def keep(pair: tuple[str, Json]) -> None:
             """Append a result to the file."""
@@ -102,6 +101,22 @@ def _results(calls: Sequence[Call], folder: Path, done: Done = lambda what: None
 
         run_pieces(measure, [(call,) for call in missing.values()], done=keep)
     return [stored[call.key] for call in calls]
+
+
+def _stored(path: Path, file: TextIO) -> dict[str, Json]:
+    """Return the results in a file by their keys, and drop a last line that was cut off.
+
+    Raises:
+        AccordError: if it is not a file of results.
+    """
+    file.seek(0)
+    complete, end, _ = file.read().rpartition("\n")
+    try:
+        stored = dict(map(json.loads, complete.splitlines()))
+    except (ValueError, TypeError) as error:
+        raise AccordError(f"{path} has no results of a bench: {error}") from None
+    file.truncate(len(complete + end))
+    return stored
 
 
 def measure(call: Call) -> tuple[str, Json]:

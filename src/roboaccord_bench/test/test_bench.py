@@ -49,11 +49,16 @@ def test_an_interrupted_bench_continues(folder: Path, tmp_path: Path) -> None:
     """Results in the file are not measured again; a missing one is."""
     lines = (folder / bench.RESULTS).read_text().splitlines()
     marked = [line.replace('"law": "pyramid"', '"law": "kept"') for line in lines]
-    (tmp_path / bench.RESULTS).write_text("\n".join(marked[1:]) + "\n")
+    cut = marked[0][: len(marked[0]) // 2]  # by a kill
+    (tmp_path / bench.RESULTS).write_text("\n".join([*marked[1:], cut]))
     data = bench.run(bench.plan(["stopping"], ["dart", "mujoco"]), tmp_path)
     laws = [each["law"] for entry in data["problems"] for each in entry["results"]]
     assert "kept" in laws
     assert len((tmp_path / bench.RESULTS).read_text().splitlines()) == len(lines)
+    (tmp_path / bench.RESULTS).write_text("mine\n")
+    with pytest.raises(AccordError, match="has no results of a bench"):
+        bench.run(bench.plan(["stopping"], ["dart"]), tmp_path)
+    assert (tmp_path / bench.RESULTS).read_text() == "mine\n"
 
 
 def test_the_checker_tells_a_right_series_from_a_wrong_one(tmp_path: Path) -> None:
