@@ -155,7 +155,8 @@ def solve_contacts(delassus, speed, mu, k, impulse):
 
     Sweeps of projected Gauss-Seidel guess which pairs press and which of these slip. Newton's
     method on these states then gives the exact solution, where a step changes none of them [Alart,
-    Curnier 1991]; if it does not settle, more sweeps follow.
+    Curnier 1991]; if it does not settle, more sweeps follow. Lemke's method of the core is not
+    used: its result fails the core's own check where pairs are near and do not press.
 
     Args:
         delassus: J M^-1 J' with CFM (r, r), of normals and tangents of k pairs, and of m stops.
