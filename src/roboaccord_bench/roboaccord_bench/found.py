@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from roboaccord.contract import AccordError, check_known
+from roboaccord.engines import specs
 
 from roboaccord_bench import engines, problems
 from roboaccord_bench.engine import Engine
@@ -51,5 +52,7 @@ def load_engine(name: str) -> Engine:
     try:
         engine: Engine = known[name]()
     except ImportError as error:
-        raise AccordError(f"{name} is not installed: {error}") from None
+        spec = specs().get(name)  # of the engine for robots, which names the package
+        cure = f"; run: pip install {spec.package}" if spec else ""
+        raise AccordError(f"{name} is not installed: {error}{cure}") from None
     return engine
