@@ -58,14 +58,10 @@ def judge(
     spreads = [float(np.ptp(row)) for row in errors]
     if spreads[-1] > max(SPREAD, SHRINKS * spreads[0]):
         return Outcome("depends on where the step falls")
-    left, order = limit(means)
+    (left, order), sizes = limit(means), np.abs(means)
+    if left is None and sizes[-1] < TOLERANCE and sizes.max() < 10.0 * TOLERANCE:
+        left = means[-1]  # small, though by no law
     if left is None:
-        sizes = np.abs(means)
-        if sizes[-1] < TOLERANCE and sizes.max() < 10.0 * TOLERANCE:
-            last = means[-1]
-            return Outcome(
-                "exact", None, 1.0 + last if exact else None, last if exact else last * scale
-            )
         grows = sizes[-1] > TOLERANCE and bool(np.all(sizes[1:] > 1.05 * sizes[:-1]))
         return Outcome("worse with a smaller step" if grows else "no limit")
     right = abs(left) <= max(DOUBT * abs(left - means[-1]), TOLERANCE)
