@@ -14,11 +14,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from roboaccord import description
-from roboaccord.contract import Contact
+from roboaccord.contract import AccordError, Contact
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
@@ -101,8 +101,20 @@ def _contact_arguments(setup: Setup, mu: float) -> dict[str, Any]:
     fixtures: Fixtures = setup.terrain
     links = [link.name for link in tree.links if link.name != "world"]
     names = [fixture.name for fixture in fixtures]
+    bodies = [body.name for body in setup.bodies]
+    for name in bodies:
+        if name in (*links, *names, "world"):
+            raise AccordError(f"bodies: the name {name} is taken")
     never = {frozenset((j.parent, j.child)) for j in tree.joints} | never_touching()
     pairs = [*combinations(links, 2), *((a, b) for a in links[1:] for b in names)]
+    pairs += [*product(bodies, [*links, *names]), *combinations(bodies, 2)]
     possible_pairs = tuple(pair for pair in pairs if frozenset(pair) not in never)
-    friction = dict.fromkeys([*links, *names], mu)
-    return {"pairs": possible_pairs, "friction": friction, "fixtures": fixtures}
+    friction = dict.fromkeys([*links, *names, *bodies], mu)
+    own = {name: spec.friction for name, spec in setup.scenario.bodies.items()}
+    friction |= {name: value for name, value in own.items() if value is not None}
+    return {
+        "pairs": possible_pairs,
+        "friction": friction,
+        "fixtures": fixtures,
+        "bodies": setup.bodies,
+    }

@@ -15,6 +15,7 @@ from .contact import Contact as Contact
 from .contact import ContactPoint as ContactPoint
 from .contact import CylinderFixture as CylinderFixture
 from .contact import Fixture as Fixture
+from .contact import FreeBody as FreeBody
 from .contact import HeightField as HeightField
 from .contact import Index as Index
 from .contact import MeshFixture as MeshFixture

@@ -6,6 +6,8 @@ shapes of fixtures. Engines load it, and report a `ContactPoint` for each place 
 touch at one instant. Friction that acts as a force law instead, the same in every engine, is in
 sliding_friction.py.
 
+`FreeBody` is a convex body that moves beside the robot, such as a box that an arm pushes.
+
 A new kind of fixture also needs a branch in dart/fixtures.py, mujoco/contact.py and moves.py of
 engines/.
 """
@@ -101,15 +103,42 @@ AnyFixture: TypeAlias = Fixture | CylinderFixture | MeshFixture | HeightField
 
 
 @dataclass(frozen=True, kw_only=True)
+class FreeBody:
+    """A convex rigid body that moves freely beside the robot.
+
+    Its motion is a row of `RobotState.bodies`.
+
+    Args:
+        shape: box, cylinder or convex mesh with the name of the body; its `position` is in the
+            body's frame, whose origin is the centre of mass.
+        mass: [kg].
+        inertia: about the centre of mass, in the body's axes (3, 3) [kg m^2].
+        start: motion at the start, a row (13,).
+    """
+
+    shape: Fixture | CylinderFixture | MeshFixture
+    mass: float
+    inertia: Array
+    start: Array
+
+    @property
+    def name(self) -> str:
+        """Name of the body."""
+        return self.shape.name
+
+
+@dataclass(frozen=True, kw_only=True)
 class Contact:
     """The contacts that an engine's own contact solver handles.
 
     Args:
-        pairs: names of links or fixtures that can touch, with all of their shapes; no others can.
-        friction: coefficient of each link or fixture; that of a pair is the smaller of its two.
+        pairs: names of links, fixtures or bodies that can touch, with all of their shapes; no
+            others can.
+        friction: coefficient of each of them; that of a pair is the smaller of its two.
         fixtures: bodies that are fixed in the world.
         restitution: speed after over speed before an impact; MuJoCo takes only 0.
         yaw: angle by which each fixture is turned about the vertical through its position [rad].
+        bodies: free bodies, whose names are in `pairs` and `friction` like those of links.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -117,6 +146,7 @@ class Contact:
     fixtures: tuple[AnyFixture, ...] = ()
     restitution: float = 0.0
     yaw: float = 0.0
+    bodies: tuple[FreeBody, ...] = ()
 
     def mu(self, pair: tuple[str, str]) -> float:
         """Return the coefficient of friction of a pair."""

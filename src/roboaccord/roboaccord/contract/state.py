@@ -27,7 +27,12 @@ NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
 ORIGIN = np.zeros(3)  # [m]
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])  # quaternion x y z w of no rotation
 NO_TWIST = np.zeros(6)  # [m/s, rad/s]
-for _array in (ORIGIN, IDENTITY, NO_TWIST):
+# Columns of a body's motion: position [m] and orientation x y z w of its centre of mass in the
+# world, linear and angular velocity in its own axes [m/s, rad/s] (REP-105).
+BODY_POSITION, BODY_ORIENTATION, BODY_TWIST = slice(0, 3), slice(3, 7), slice(7, 13)
+BODY_WIDTH = 13  # number of columns
+NO_BODIES = np.zeros((0, BODY_WIDTH))
+for _array in (ORIGIN, IDENTITY, NO_TWIST, NO_BODIES):
     _array.setflags(write=False)
 STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")  # hashed, in this order
 
@@ -75,6 +80,8 @@ class RobotState:
         switches: state of each switch (such as a magnet) by name.
         encoders: (index of the joint, angle [rad], rate [rad/s]) that each failed encoder reports;
             `q` and `qd` are the true values.
+        bodies: motion of the free bodies beside the robot (b, 13), in the order of
+            `Contact.bodies`, with the columns BODY_POSITION, BODY_ORIENTATION and BODY_TWIST.
     """
 
     time: float
@@ -86,6 +93,7 @@ class RobotState:
     twist: Array = field(default_factory=lambda: NO_TWIST)
     switches: Mapping[str, bool] = field(default_factory=lambda: NO_SWITCHES)
     encoders: tuple[tuple[int, float, float], ...] = ()
+    bodies: Array = field(default_factory=lambda: NO_BODIES)
 
     def __post_init__(self) -> None:
         """Make the state read-only, which runs at every tick and must be fast."""
@@ -97,6 +105,8 @@ class RobotState:
             elif array.flags.writeable or not is_frozen(owner):
                 freeze_fields(self, STATE_ARRAYS)
                 break
+        if self.bodies is not NO_BODIES:
+            freeze_fields(self, ("bodies",))
         if type(self.switches) is not MappingProxyType:
             object.__setattr__(self, "switches", MappingProxyType(dict(self.switches)))
 
@@ -106,7 +116,7 @@ class RobotState:
         A mapping proxy cannot be pickled, and arrays come back writable.
         """
         arrays = (getattr(self, name) for name in STATE_ARRAYS)
-        return RobotState, (self.time, *arrays, dict(self.switches), self.encoders)
+        return RobotState, (self.time, *arrays, dict(self.switches), self.encoders, self.bodies)
 
     @property
     def measured(self) -> RobotState:

@@ -24,7 +24,14 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.checks import divergence
 from roboaccord.contract.results import Drawn, Quantity
-from roboaccord.contract.state import NO_SWITCHES, STATE_ARRAYS, Command, RobotState, freeze_fields
+from roboaccord.contract.state import (
+    NO_BODIES,
+    NO_SWITCHES,
+    STATE_ARRAYS,
+    Command,
+    RobotState,
+    freeze_fields,
+)
 from roboaccord.contract.state import Event as Event
 from roboaccord.numerics.arrays import Array
 
@@ -52,8 +59,10 @@ class Trajectory(Drawn):
             `commanded[i]` is for the interval from `time[i-1]` to `time[i]`. NaN if they are not
             known; None if none are.
         wished: state of each switch by name that the controller asked for (k,), as `commanded`.
+        bodies: motion of the b free bodies (k, b, 13), as in RobotState; None without any.
 
-    The hash covers neither `switches`, `wrench`, `commanded` nor `wished`.
+    The hash covers `bodies` where there are any, and neither `switches`, `wrench`, `commanded` nor
+    `wished`.
     """
 
     joints: tuple[str, ...]
@@ -69,9 +78,10 @@ class Trajectory(Drawn):
     wrench: Array | None = None
     commanded: Array | None = None
     wished: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    bodies: Array | None = None
 
     def __post_init__(self) -> None:
-        freeze_fields(self, ("time", *STATE_ARRAYS, "wrench", "commanded"))
+        freeze_fields(self, ("time", *STATE_ARRAYS, "wrench", "commanded", "bodies"))
         for states in self.switches.values():
             states.setflags(write=False)
 
@@ -116,13 +126,18 @@ class Trajectory(Drawn):
             wrench=wrench,
             commanded=commanded,
             wished=wished,
+            bodies=np.array([s.bodies for s in states])
+            if states and len(states[0].bodies)
+            else None,
         )
 
     def state(self, index: int) -> RobotState:
         """Return the sample at `index` as a state."""
         joints = self.q[index], self.qd[index], self.effort[index]
         base = self.position[index], self.orientation[index], self.twist[index]
-        return RobotState(float(self.time[index]), *joints, *base, self._switches(index))
+        bodies = NO_BODIES if self.bodies is None else self.bodies[index]
+        time, switches = float(self.time[index]), self._switches(index)
+        return RobotState(time, *joints, *base, switches, bodies=bodies)
 
     def command(self, index: int) -> Command:
         """Return the command in force from the sample at `index` to the next one."""
@@ -173,11 +188,18 @@ class Trajectory(Drawn):
             wrench=None if self.wrench is None else self.wrench[rows],
             commanded=None if self.commanded is None else self.commanded[rows],
             wished={name: on[rows] for name, on in self.wished.items()},
+            bodies=None if self.bodies is None else self.bodies[rows],
         )
 
     def rows(self) -> Array:
-        """Return the hashed table (k, 3n + 14): t, q, qd, effort, position, orientation, twist."""
-        return np.column_stack([getattr(self, name) for name in OVER_TIME])
+        """Return the hashed table (k, 3n + 14 + 13 b).
+
+        Its columns are t, q, qd, effort, position, orientation, twist, and those of the b bodies.
+        """
+        columns = [getattr(self, name) for name in OVER_TIME]
+        if self.bodies is not None:
+            columns.append(self.bodies.reshape(len(self), -1))
+        return np.column_stack(columns)
 
     def sha256(self) -> str:
         """Return the SHA-256 of the rows as little-endian float64: equal for equal runs only."""

@@ -19,7 +19,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.profiles import entry_of
-from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
+from roboaccord.contract.results import (
+    Json,
+    Kilograms,
+    Metres,
+    Quantity,
+    Radians,
+    RadiansPerSecond,
+    Seconds,
+)
 from roboaccord.description.base_kinds import Base
 
 # Default and largest tolerance of one step, relative to the change of rates in it: descriptions
@@ -50,6 +58,33 @@ class Initial(BaseModel, extra="forbid", frozen=True):
     twist: Twist = (0.0,) * 6
     switches: dict[str, bool] = {}
     spread_q: Radians = Field(0.0, ge=0, lt=float("inf"))
+
+
+class BodySpec(BaseModel, extra="forbid", frozen=True):
+    """A free body beside the robot: a box, a cylinder or a convex mesh of uniform density.
+
+    Args:
+        size: of a box, along its x, y and z.
+        radius, height: of a cylinder about its z.
+        file: of a convex mesh, OBJ or STL in metres.
+        mass: of the body.
+        position: of the box's or cylinder's centre, or of the mesh's origin.
+        roll, pitch, yaw: about the world's fixed axes, in that order, as in URDF.
+        twist: linear, of the centre of mass, then angular, in its own axes.
+        friction: coefficient; that of a pair is the smaller one. By default that of the scenario.
+    """
+
+    size: tuple[Metres, Metres, Metres] | None = None
+    radius: Metres | None = Field(None, gt=0)
+    height: Metres | None = Field(None, gt=0)
+    file: str | None = None
+    mass: Kilograms = Field(gt=0)
+    position: tuple[Metres, Metres, Metres] = (0.0, 0.0, 0.0)
+    roll: Radians = 0.0
+    pitch: Radians = 0.0
+    yaw: Radians = 0.0
+    twist: Twist = (0.0,) * 6
+    friction: float | None = Field(None, ge=0)
 
 
 class Allowance(BaseModel, extra="forbid", frozen=True):
@@ -166,6 +201,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         base: how `base_link` is tied to the world; a ball turns about its centre, which stays.
         world: name of the world for Gazebo, where the robot makes none of its terrain.
         terrain: what stands around the robot, in the words of the robot's package.
+        bodies: free bodies beside the robot, by name.
         parameters: changes to the robot's physical parameters.
         initial: the state to start from.
         faults: joints that fail, each of `contract.fault.FORM`; the last of a joint counts.
@@ -189,6 +225,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     base: Base = "fixed"
     world: str = "flat"
     terrain: dict[str, Any] = {}
+    bodies: dict[str, BodySpec] = {}
     parameters: dict[str, float | int] = {}
     initial: Initial = Initial()
     faults: tuple[str, ...] = ()

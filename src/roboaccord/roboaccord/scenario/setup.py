@@ -16,15 +16,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from roboaccord.contract import AccordError, Contact, Fault, check_known, parse_fault
+import numpy as np
+
+from roboaccord.contract import AccordError, Contact, Fault, FreeBody, check_known, parse_fault
 from roboaccord.contract.state import Aim, Array, RobotState, freeze
 from roboaccord.description import KINDS, FixedBase, Parameters, Tree, load_parameters, share
 from roboaccord.description.xacro_file import expand_xacro
+from roboaccord.scenario.bodies import make_bodies
 from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
 from roboaccord.scenario.installed import GROUP, load_robot
 from roboaccord.scenario.registration import NOTHING, InputTopics
@@ -77,6 +80,7 @@ class Robot(ABC):
         input_topics: on which people drive the robot, in addition to `cmd_vel`.
         switches: names of what commands can switch, such as a magnet, with their initial states.
         gazebo: what Gazebo needs beyond the description.
+        takes_bodies: whether its contact handles free bodies beside it, `Setup.bodies`.
         cli: commands of `accord ROBOT` by name, as `module:function`; the function returns a
             `roboaccord.cli.Result`.
     """
@@ -90,6 +94,7 @@ class Robot(ABC):
     input_topics: InputTopics = InputTopics()
     switches: Mapping[str, bool] = NOTHING
     gazebo: GazeboHooks = GazeboHooks()
+    takes_bodies: bool = False
     cli: Mapping[str, str] = NOTHING
 
     def __init__(self) -> None:
@@ -216,7 +221,7 @@ class Setup:
         """
         setup = cls(robot or find_robot(scenario.robot), scenario)
         # Each property checks its section of the scenario when it is first computed.
-        _ = setup.parameters, setup.terrain, setup.faults, setup.initial
+        _ = setup.parameters, setup.terrain, setup.faults, setup.bodies, setup.initial
         _ = setup.force_law, setup.contact
         try:
             _ = setup.assumed.force_law
@@ -249,7 +254,22 @@ class Setup:
         """State at the start of the scenario, completed by the robot."""
         state = initial_state(self.scenario, self.joints, self.robot.switches)
         state = freeze_at_start(state, self.faults, self.joints)
+        if self.bodies:
+            state = replace(state, bodies=np.array([body.start for body in self.bodies]))
         return self.robot.initial(self, state)
+
+    @cached_property
+    def bodies(self) -> tuple[FreeBody, ...]:
+        """Free bodies beside the robot.
+
+        Raises:
+            AccordError: for a robot that takes none, or a body that is not whole.
+        """
+        if self.scenario.bodies and not self.robot.takes_bodies:
+            raise AccordError(
+                f"{self.robot.name} takes no bodies beside it: leave out the key bodies"
+            )
+        return make_bodies(self.scenario.bodies, share(self.robot.package) / "meshes")
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
