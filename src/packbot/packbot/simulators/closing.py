@@ -40,8 +40,8 @@ def first_closing(
 ) -> float:
     """Return the fraction of a step at which the first gap closes, NO_CLOSING if none does.
 
-    A gap has closed when it is half a tolerance below 0; one that starts below 0, when it is as much
-    below its start, but at most a tolerance below 0.
+    A gap has closed when it is half a tolerance below 0; one that starts below 0, when it is as
+    much below its start, but at most a tolerance below 0.
 
     Args:
         step: the step.
