@@ -41,7 +41,7 @@ def first_closing(
     """Return the fraction of a step at which the first gap closes, NO_CLOSING if none does.
 
     A gap has closed when it is half a tolerance below 0; one that starts below 0, when it is as
-    much below its start, but at most a tolerance below 0.
+    much below its start, but not deeper than the tolerance if it was not before.
 
     Args:
         step: the step.
@@ -50,10 +50,11 @@ def first_closing(
         rates: rates of the gaps at both ends (m,).
         tolerance: accuracy of closed gaps [m, rad].
     """
-    # A gap that starts below 0 gets no deeper than the tolerance, with room for the root's error.
     starts = np.minimum(ends[0], 0.0)
-    deeper = np.maximum(starts - 0.5 * tolerance, -0.9 * tolerance)
-    targets = np.minimum(deeper, starts - ROOT_ACCURACY * tolerance)
+    targets = starts - 0.5 * tolerance
+    # A gap within the tolerance stays so, with room for the error of the root.
+    bounded = np.minimum(np.maximum(targets, -0.9 * tolerance), starts - ROOT_ACCURACY * tolerance)
+    targets = np.where(starts > -tolerance, bounded, targets)
     before, after = ends[0] - targets, ends[1] - targets
     fraction = NO_CLOSING
     dips = (rates[0] < 0.0) & (rates[1] > 0.0)
