@@ -129,6 +129,13 @@ class RobotState:
         return replace(self, q=q, qd=qd, encoders=())
 
 
+def body_state(row: Array) -> RobotState:
+    """Return the motion of a free body (13,) as that of the base of a robot without joints."""
+    none = np.zeros(0)
+    motion = row[BODY_POSITION], row[BODY_ORIENTATION], row[BODY_TWIST]
+    return RobotState(0.0, none, none, none, *motion)
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """A discrete event of a motion.

@@ -9,7 +9,8 @@ Momentum is balanced by accelerations: those of the run less those by the refere
 motion under the same forces, as a force on the links. On a moving base these are the links that it
 carries, on which all forces are known. A fixed base takes up forces that are not, so there contact
 forces act on the joints. Steps with a joint at its stop, whose force is none of a contact, have no
-residual of momentum, nor have runs with joints that fail, by efforts that are not known.
+residual of momentum, nor have runs with joints that fail, by efforts that are not known. The
+momentum of free bodies is added where forces act over a step.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.restart import why_no_restart
-from roboaccord.description.kinematics import TreeKinematics
+from roboaccord.description.kinematics import TreeKinematics, motion_of_bodies, with_bodies
 from roboaccord.engines.twin import LOOK_AHEAD
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.run.energy_book import Stored, net_work
@@ -69,14 +70,17 @@ class Witness:
         tree, joints, gravity = setup.tree, setup.joints, setup.parameters.gravity
         self._contact, self._kinematics = contact, TreeKinematics(tree, joints)
         self._lower, self._upper = StopWatch.of(tree, joints).limits
-        self._rows = {link.name: row for row, link in enumerate(tree.links)}
-        self._masses = np.array([link.mass for link in tree.links])
+        parts, self._links = [*tree.links, *contact.bodies], len(tree.links)
+        self._rows = {part.name: row for row, part in enumerate(parts)}
+        self._masses = np.array([part.mass for part in parts])
+        self._gravity = np.array([0.0, 0.0, gravity])
         # Links whose momentum is balanced, and those that a moving base carries.
-        self._balanced = slice(tree.frame or None)  # the first tree
+        self._balanced = slice(tree.frame or self._links)  # the first tree
         self._carried = slice(0) if setup.scenario.base == "fixed" else self._balanced
         # Joints that are not in the states store energy that is not known.
         self._is_known = not why_no_restart(engine)
-        self._stored = Stored(tree, joints, gravity, engine.armature, engine.spring)
+        stores = engine.armature, engine.spring, contact.bodies
+        self._stored = Stored(tree, joints, gravity, *stores)
 
     def energy(self, before: RobotState, after: RobotState, command: Command) -> float | None:
         """Return the rise of the energy beyond the work of a command [J]; None if not known."""
@@ -101,14 +105,15 @@ class Witness:
         place, move = after if instant else before, self._kinematics.move
         t0, t1 = (turn_twist(quaternion_matrix(s.orientation), s.twist) for s in (before, after))
         pose = place.position, quaternion_matrix(place.orientation)
-        motion = move(place.q, after.qd, *pose, t1)
+        motion = with_bodies(move(place.q, after.qd, *pose, t1), place.bodies, after.bodies)
         contacts, forces, torques = self._loads(motion, points)
         reach = STOP_MARGIN + LOOK_AHEAD * self._simulator.physics_step * np.abs(place.qd)
         stopped = (place.q < self._lower + reach) | (place.q > self._upper - reach)
         if self._faults or stopped.any():
             return contacts, None
         # Accelerations that efforts, friction of joints and contacts on joints do not explain.
-        effort = after.effort + self._kinematics.efforts(forces, torques)[1]
+        links = slice(self._links)
+        effort = after.effort + self._kinematics.efforts(forces[links], torques[links])[1]
         if friction := self._reference.joint_friction:
             effort = friction.add(effort, place.q, place.qd)
         free = self._reference.acceleration(place, effort)
@@ -118,10 +123,14 @@ class Witness:
         rest = self._masses[self._balanced] @ excess.linear[self._balanced]
         rest -= forces[self._carried].sum(axis=0)
         rest -= 0.0 if command.wrench is None else command.wrench[:3]
+        if not instant:
+            speeds = (motion_of_bodies(state.bodies).linear for state in (after, before))
+            change = np.subtract(*speeds) / step + self._gravity
+            rest += self._masses[self._links :] @ change - forces[self._links :].sum(axis=0)
         return contacts, float(np.linalg.norm(rest))
 
     def _loads(self, motion: LinkMotion, points: Points) -> tuple[list[ContactForce], Array, Array]:
-        """Return contact forces, and the forces and torques on all links (k, 3) [N], [N m]."""
+        """Return contact forces, and forces and torques on links and bodies (k, 3) [N], [N m]."""
         contacts, (forces, torques) = list[ContactForce](), np.zeros((2, *motion.position.shape))
         for point in points:
             assert point.friction is not None

@@ -24,7 +24,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import (
+    BODY_ORIENTATION,
+    BODY_POSITION,
+    BODY_TWIST,
+    Array,
+    RobotState,
+)
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import cross, quaternion_matrix, turn_twist
 
@@ -126,6 +132,34 @@ def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> Link
     if tree.bearing:
         position, twist[:3] = np.zeros(3), 0.0
     return kinematics.move(state.q, state.qd, position, rotation, twist)
+
+
+def motion_of_bodies(bodies: Array) -> LinkMotion:
+    """Return the motion of free bodies from their rows (b, 13)."""
+    rotation = quaternion_matrix(bodies[:, BODY_ORIENTATION])
+    twist = bodies[:, BODY_TWIST].reshape(-1, 2, 3) @ np.swapaxes(rotation, 1, 2)
+    return LinkMotion(rotation, bodies[:, BODY_POSITION], twist[:, 0], twist[:, 1])
+
+
+def with_bodies(motion: LinkMotion, bodies: Array, *moving: Array) -> LinkMotion:
+    """Return the motion of links, followed by that of free bodies.
+
+    Args:
+        motion: of the links.
+        bodies: rows of the bodies (b, 13).
+        moving: other rows, the mean of whose velocities they have; by default they have their own.
+    """
+    if not len(bodies):
+        return motion
+    placed, moved = motion_of_bodies(bodies), [*map(motion_of_bodies, moving or (bodies,))]
+    linear = np.mean([each.linear for each in moved], axis=0)
+    angular = np.mean([each.angular for each in moved], axis=0)
+    return LinkMotion(
+        np.concatenate([motion.rotation, placed.rotation]),
+        np.concatenate([motion.position, placed.position]),
+        np.concatenate([motion.linear, linear]),
+        np.concatenate([motion.angular, angular]),
+    )
 
 
 @kernel

@@ -29,7 +29,7 @@ import numpy as np
 from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, ForceLaw
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.state import Array, Command, RobotState, body_state
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
@@ -91,6 +91,7 @@ class EngineSimulator(Simulator):
         # Events and losses.
         self._stops = StopWatch.of(self.tree, self.joints)
         self._touches = TouchWatch(model.physics_step) if model.contact_events else None
+        self._free_bodies = model.contact.bodies if model.contact else ()
         self._meter: StepMeter | None = None
         # Efforts and wrench of the control tick in progress.
         self._acting = self._effort
@@ -160,6 +161,11 @@ class EngineSimulator(Simulator):
         if self._meter:
             self._meter.reset()
         self._place(state)
+
+    def _body_states(self, state: RobotState) -> list[RobotState]:
+        """Return the motion of each free body in a state, or at its start if the state has none."""
+        rows = state.bodies if len(state.bodies) else [body.start for body in self._free_bodies]
+        return [body_state(row) for row in rows]
 
     def _advance(self, command: Command, duration: float) -> None:
         """Advance by a control tick under `_effort` and the wrench of the command."""

@@ -13,7 +13,7 @@ engines of others use them (docs/new_engine.md, whose code test_engine_spec runs
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
@@ -25,6 +25,7 @@ from roboaccord.numerics.machine import safe_path
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from roboaccord.contract.contact import FreeBody
     from roboaccord.contract.state import Array
     from roboaccord.description.tree_text import Converted
     from roboaccord.engines.base import EngineSimulator
@@ -156,6 +157,7 @@ class EngineSpec:
         plain: the engine's usual name, if this specification forces its expert settings; else "".
         also: other names that users may type, for hints.
         precision: of the engine's arithmetic, from which all bounds on its round-off follow.
+        bodies: whether it simulates free bodies beside a robot.
     """
 
     name: str
@@ -174,6 +176,7 @@ class EngineSpec:
     plain: str = ""
     also: tuple[str, ...] = ()
     precision: Precision = "float64"
+    bodies: bool = False
 
     @classmethod
     def of(cls, engine: EngineSpec, **more: Any) -> Self:
@@ -291,6 +294,17 @@ class EngineSpec:
         for feature, is_needed in FEATURES.items():
             if is_needed(model):
                 self.refuse(feature)
+        self.check_bodies(model.contact.bodies if model.contact else ())
+
+    def check_bodies(self, bodies: Sequence[FreeBody]) -> None:
+        """Refuse free bodies beside a robot if the engine simulates none.
+
+        Raises:
+            AccordError: naming the first.
+        """
+        if bodies and not self.bodies:
+            reason = f"it simulates no free bodies, such as {bodies[0].name}"
+            raise AccordError(f"{self.name}: {reason}; use dart or mujoco")
 
 
 def _debian_package(name: str, version: str) -> str:

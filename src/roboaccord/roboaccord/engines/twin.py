@@ -325,6 +325,8 @@ class TwinSpec(EngineSpec):
             AccordError: with the reason why there is no twin of this engine or model.
         """
         self.check(model)
+        if model.contact and model.contact.bodies:
+            raise AccordError("free bodies move beside the robot")
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
         scheme = self.scheme(self.configured(model))

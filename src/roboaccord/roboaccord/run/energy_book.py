@@ -16,16 +16,16 @@ closed forms. A new loss is added to CHANNELS (simulators/losses.py), as a field
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract import Array, EllipseFriction, Quantity, RobotState, Trajectory
+from roboaccord.contract import Array, EllipseFriction, FreeBody, Quantity, RobotState, Trajectory
 from roboaccord.contract.checks import ROUND_OFF
 from roboaccord.contract.interfaces import Engine, ForceLaw, Observer
-from roboaccord.description.kinematics import TreeKinematics, motion_of
+from roboaccord.description.kinematics import TreeKinematics, motion_of, with_bodies
 from roboaccord.description.tree import Tree
 from roboaccord.engines import name_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
@@ -131,7 +131,7 @@ def energy_of(
     stride = max(1, len(run) // CURVE_POINTS)
     samples = np.unique(np.append(np.arange(0, len(run), stride), len(run) - 1))
     # Stored energy, work, losses, and what remains of the balance.
-    parameters = setup.parameters.gravity, simulator.armature, simulator.spring
+    parameters = setup.parameters.gravity, simulator.armature, simulator.spring, setup.bodies
     stored = Stored(setup.tree, run.joints, *parameters)
     energies = np.array([stored.of(run.state(i)) for i in samples.tolist()])
     kinetic, potential = energies[:, 0], energies[:, 1] - energies[0, 1]
@@ -212,7 +212,7 @@ def net_work(run: Trajectory) -> Array:
 
 
 class Stored:
-    """Computes the kinetic and potential energy of a robot in a state.
+    """Computes the kinetic and potential energy of a robot, and free bodies, in a state.
 
     Args:
         tree: links and joints.
@@ -220,6 +220,7 @@ class Stored:
         gravity: [m/s^2].
         armature: inertia of the rotors about the joints (n,) [kg m^2].
         spring: stiffness [N m/rad] and slack positions of the joints (n,), or None.
+        bodies: free bodies beside the robot.
     """
 
     def __init__(
@@ -229,12 +230,14 @@ class Stored:
         gravity: float,
         armature: Array | None = None,
         spring: tuple[Array, Array] | None = None,
+        bodies: Sequence[FreeBody] = (),
     ) -> None:
         self._tree, self._gravity, self._armature = tree, gravity, armature
         self._spring = spring or (0.0, 0.0)
         self._kinematics = TreeKinematics(tree, joints)
-        self._masses = np.array([link.mass for link in tree.links])
-        self._inertias = np.array([link.inertia for link in tree.links])
+        parts = [*tree.links, *bodies]
+        self._masses = np.array([part.mass for part in parts])
+        self._inertias = np.array([part.inertia for part in parts])
 
     def of(self, state: RobotState) -> tuple[float, float]:
         """Return kinetic and potential energy [J].
@@ -242,7 +245,7 @@ class Stored:
         E_kin = sum (m v^2 + w' I w) / 2 + sum armature qd^2 / 2 and E_pot = g sum m z + sum
         stiffness (q - slack)^2 / 2, which is 0 with all masses at z = 0 and all springs slack.
         """
-        motion = motion_of(self._tree, self._kinematics, state)
+        motion = with_bodies(motion_of(self._tree, self._kinematics, state), state.bodies)
         # Angular velocities in the frames of the links, where inertias are constant.
         spin = (motion.angular[:, None] @ motion.rotation)[:, 0]
         rotational = float(np.einsum("ki,kij,kj", spin, self._inertias, spin))
@@ -264,5 +267,7 @@ def _rotation_vectors(orientation: Array) -> Array:
 
 def _is_sample(state: RobotState, run: Trajectory, index: int) -> bool:
     """Return whether a state equals the recorded sample at `index` exactly."""
-    names = ("q", "qd", "position", "orientation", "twist")
+    names = ["q", "qd", "position", "orientation", "twist"]
+    if run.bodies is not None:
+        names.append("bodies")
     return all(np.array_equal(getattr(state, name), getattr(run, name)[index]) for name in names)

@@ -207,6 +207,7 @@ def _make_in_engine(setup: Setup, engine: EngineSpec) -> AnySimulator:
     An engine with `whole` (engines/spec.py) simulates the complete setup. For another one, a robot
     may have a simulator of its own; else its description is simulated.
     """
+    engine.check_bodies(setup.bodies)
     if engine.whole:
         return engine.make(setup)
     if setup.contact is not None:

@@ -203,9 +203,9 @@ class Simulator(FailingJoints, ABC):
         efforts = [clip_efforts(commands.effort, self.effort_limits) for commands, _ in phases]
         counts = [self._step_counts(durations) for _, durations in phases]
         only_efforts = not any(c.switches or c.wrench is not None for c, _ in phases)
-        # The kernel knows neither other commands nor faults.
+        # The kernel knows neither other commands, nor faults, nor free bodies.
         ends = None
-        if only_efforts and not self._faults.possible:
+        if only_efforts and not self._faults.possible and starts.bodies is None:
             ends = self._ends(starts, efforts, counts)
         if ends is None:
             return self._predict_one_by_one(starts, *phases)

@@ -205,8 +205,9 @@ class EnergyParts:
 
     def _stored(self, simulator: Simulator) -> energy_book.Stored:
         """Return what computes the stored energy of states, with armature and springs."""
-        parameters = self.setup.parameters.gravity, simulator.armature, simulator.spring
-        return energy_book.Stored(self.setup.tree, self.run.joints, *parameters)
+        setup = self.setup
+        parameters = setup.parameters.gravity, simulator.armature, simulator.spring, setup.bodies
+        return energy_book.Stored(setup.tree, self.run.joints, *parameters)
 
     def _span(self, part: int) -> tuple[float, float]:
         """Return when a part begins, and how long it is [s]."""

@@ -27,6 +27,7 @@ SPEC = EngineSpec(
         "its impulses do not know it; use the reference or mujoco"
     },
     default=True,
+    bodies=True,
     expert={"friction_solver": "nsgs", "friction_iterations": 1000},
     scheme=lambda model: Scheme("semi-implicit Euler", turning="cut off"),
 )

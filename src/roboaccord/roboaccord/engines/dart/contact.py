@@ -2,7 +2,8 @@
 
 `DartContact` tells DART's solver which pairs of bodies may touch, and converts the contacts that it
 computes to the axes and units of the contract. The simulator (simulator.py) owns one for a model
-with contacts. Fixtures, which are obstacles that do not move, are made in fixtures.py.
+with contacts. Fixtures, which are obstacles that do not move, and free bodies are made in
+fixtures.py.
 
 DART has several collision detectors. Balls, boxes and meshes that are not convex use that of ODE.
 It treats a mesh as triangles, and where two meshes touch it also returns the normals of
@@ -29,7 +30,7 @@ import numpy as np
 from roboaccord.contract.contact import Contact, ContactPoint, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.engines.dart.fixtures import fixture_skeleton
+from roboaccord.engines.dart.fixtures import body_skeleton, fixture_skeleton
 from roboaccord.engines.touch_events import Pairs
 
 # Factor on lengths if hulls collide, which makes Bullet's tolerances relatively small; see above.
@@ -43,9 +44,11 @@ BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
 
 
 def contact_scale(urdf: str, contact: Contact | None) -> float:
-    """Return the factor on lengths: HULL_SCALE where links with meshes collide, else 1."""
+    """Return the factor on lengths: HULL_SCALE if links or bodies with meshes collide, else 1."""
     if contact is None:
         return 1.0
+    if any(isinstance(body.shape, MeshFixture) for body in contact.bodies):
+        return HULL_SCALE
     touching = {name for pair in contact.pairs for name in pair}
     for link in ET.fromstring(urdf).findall("link"):
         if link.get("name") in touching and link.find("collision/geometry/mesh") is not None:
@@ -63,9 +66,12 @@ class DartContact:
     Args:
         world: DART's world, with the robot.
         skeleton: the robot.
-        contact: pairs, friction and fixtures.
+        contact: pairs, friction, fixtures and free bodies.
         turn: from the world's axes to DART's (3, 3).
         scale: factor on DART's lengths.
+
+    Attributes:
+        bodies: skeletons of the free bodies.
 
     Raises:
         AccordError: for a pair with a body without shape, or a mesh that is not convex if there are
@@ -92,12 +98,16 @@ class DartContact:
         self._make_detector = dartpy.collision.OdeCollisionDetector
         if self._has_hulls:
             self._make_detector = dartpy.collision.BulletCollisionDetector
-        # Fixtures enter the world as skeletons that do not move.
+        # Fixtures enter the world as skeletons that do not move, free bodies as others that do.
         for fixture in contact.fixtures:
             if self._has_hulls and isinstance(fixture, MeshFixture) and not fixture.convex:
                 reason = f"{fixture.name} is not convex"
                 raise AccordError(f"beside hulls DART takes only convex meshes: {reason}")
             world.addSkeleton(fixture_skeleton(fixture, turn, scale, contact.yaw))
+        self.bodies = [body_skeleton(body, scale) for body in contact.bodies]
+        self._moving = {body.name for body in contact.bodies}
+        for body in self.bodies:
+            world.addSkeleton(body)
         skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
         bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
@@ -167,6 +177,8 @@ class DartContact:
         excluded = self._solver.getCollisionOption().collisionFilter
         for touch in self._world.getLastCollisionResult().getContacts():
             first, second = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
+            if {first.getName(), second.getName()} & self._moving:
+                continue
             lever_arms = [self._lever_arms(body, touch) for body in (first, second)]
             if np.abs(lever_arms[1] - lever_arms[0]).max() < MIN_LEVER_ARM * self._scale:
                 excluded.addBodyNodePairToBlackList(first, second)

@@ -1,9 +1,10 @@
-"""Fixtures in DART: obstacles that do not move, each as a skeleton of its own.
+"""Fixtures and free bodies in DART, each as a skeleton of its own.
 
-`fixture_skeleton`, called by contact.py, makes a box, a cylinder or a mesh; another kind of fixture
-is a branch of it. dartpy makes the shape of a mesh only from a description that names a file, so
-the mesh is written to a temporary STL file first. test_hulls_in_engines and test_pegs check contact
-with fixtures.
+`fixture_skeleton` makes an obstacle that does not move, `body_skeleton` a body that moves freely;
+both are called by contact.py. Another kind of shape is a branch of `_add_shape`. dartpy makes the
+shape of a mesh only from a description that names a file, so the mesh is written to a temporary STL
+file first. test_hulls_in_engines and test_pegs check contact with fixtures, test_bodies_in_engines
+that with bodies.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from roboaccord.contract.contact import (
     AnyFixture,
     CylinderFixture,
     Fixture,
+    FreeBody,
     HeightField,
     MeshFixture,
 )
@@ -46,8 +48,6 @@ def fixture_skeleton(
     Raises:
         AccordError: for a height field, which cannot be given to the detector through dartpy.
     """
-    if isinstance(fixture, HeightField):
-        raise AccordError(f"DART takes {fixture.name} as a mesh, and not as a height field")
     static = dartpy.dynamics.Skeleton(fixture.name)
     joint, body = static.createWeldJointAndBodyNodePair()
     body.setName(fixture.name)
@@ -55,6 +55,34 @@ def fixture_skeleton(
     pose.set_rotation(turn @ yaw_matrix(yaw))
     pose.set_translation(turn @ fixture.position * scale)
     joint.setTransformFromParentBodyNode(pose)
+    _add_shape(body, fixture, scale)
+    static.setMobile(False)
+    return static
+
+
+def body_skeleton(free: FreeBody, scale: float) -> dartpy.dynamics.Skeleton:
+    """Return the skeleton of a free body, whose lengths are multiplied by `scale`."""
+    skeleton = dartpy.dynamics.Skeleton(free.name)
+    joint, body = skeleton.createFreeJointAndBodyNodePair()
+    joint.setName(free.name)
+    body.setName(free.name)
+    inertia = free.inertia * scale**2
+    body.setInertia(dartpy.dynamics.Inertia(free.mass, np.zeros(3), inertia))
+    node = _add_shape(body, free.shape, scale)
+    node.setRelativeTranslation(free.shape.position * scale)
+    return skeleton
+
+
+def _add_shape(
+    body: dartpy.dynamics.BodyNode, fixture: AnyFixture, scale: float
+) -> dartpy.dynamics.ShapeNode:
+    """Add the shape of a fixture to a body, for collisions, and return it.
+
+    Raises:
+        AccordError: for a height field.
+    """
+    if isinstance(fixture, HeightField):
+        raise AccordError(f"DART takes {fixture.name} as a mesh, and not as a height field")
     if isinstance(fixture, Fixture):
         node = body.createShapeNode(dartpy.dynamics.BoxShape(fixture.size * scale))
     elif isinstance(fixture, CylinderFixture):
@@ -64,8 +92,7 @@ def fixture_skeleton(
         node = body.createShapeNode(mesh_shape(fixture, scale))
     node.createCollisionAspect()
     node.createDynamicsAspect()
-    static.setMobile(False)
-    return static
+    return node
 
 
 def mesh_shape(fixture: MeshFixture, scale: float = 1.0) -> dartpy.dynamics.MeshShape:

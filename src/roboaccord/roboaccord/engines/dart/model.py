@@ -35,6 +35,7 @@ SLIDING = {
 }
 # Names of the degrees of freedom of joints that have several, by DART's kind of joint.
 MULTIPLE_DEGREES = {"PlanarJoint": DEGREES["planar"], "FreeJoint": DEGREES["floating"]}
+NO_COORDINATES = np.zeros(0)
 WORLD_AXES = np.eye(3)  # DART's axes, if they are those of the world
 
 
@@ -110,6 +111,10 @@ class DartMechanism(Mechanism):
         skeleton.setVelocities(velocities * self.speeds)
         skeleton.clearInternalForces()
         skeleton.clearExternalForces()
+
+    def row(self) -> Array:
+        """Return the motion of a free body, which has no joints (13,)."""
+        return np.concatenate(self.root.read(NO_COORDINATES, NO_COORDINATES))
 
     def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
         """Return the accelerations under joint efforts (n,) in the current state."""

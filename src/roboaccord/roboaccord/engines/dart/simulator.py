@@ -18,8 +18,8 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.description.kinematics import motion_of
+from roboaccord.contract.state import NO_BODIES, Array, RobotState
+from roboaccord.description.kinematics import motion_of, with_bodies
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.contact import DartContact, contact_scale
 from roboaccord.engines.dart.model import DartMechanism
@@ -93,9 +93,13 @@ class DartSimulator(EngineSimulator):
         rows = np.array(self._root.rows)
         self._prepare_forces(self._dofs, self._dofs, rows, rows)
         self._contact: DartContact | None = None
+        self._bodies = list[DartMechanism]()  # of the free bodies
         if model.contact:
             loaded = self._world, self._skeleton
             self._contact = DartContact(*loaded, model.contact, self._turn, self._scale)
+            for skeleton in self._contact.bodies:
+                free = skeleton, skeleton.getBodyNode(0), "free", ()
+                self._bodies.append(DartMechanism(*free, self._turn, self._scale))
 
     def _turn_joints(self) -> None:
         """Turn the joints to the world by DART's axes, except one that moves the base freely."""
@@ -140,6 +144,8 @@ class DartSimulator(EngineSimulator):
     def _place(self, state: RobotState) -> None:
         """Set DART's state and time."""
         self.mechanism.place(state)
+        for body, placed in zip(self._bodies, self._body_states(state), strict=True):
+            body.place(placed)
         self._world.setTime(state.time)
 
     def _coordinates(self) -> tuple[Array, Array]:
@@ -158,7 +164,9 @@ class DartSimulator(EngineSimulator):
         """Return the present state."""
         q, v = self._coordinates()
         motion = self._root.read(q, v)
-        return RobotState(self._time, q[self._dofs], v[self._dofs], self._effort, *motion)
+        bodies = np.array([body.row() for body in self._bodies]) if self._bodies else NO_BODIES
+        joints = q[self._dofs], v[self._dofs], self._effort
+        return RobotState(self._time, *joints, *motion, bodies=bodies)
 
     def _substeps(self, effort: Array, count: int) -> None:
         """Take `count` physics steps under efforts (n,) and `_wrench`."""
@@ -213,7 +221,9 @@ class DartSimulator(EngineSimulator):
         # Contacts: work of their forces at the mean velocity of the point, on each of both bodies.
         qd, twist = 0.5 * (before.qd + after.qd), 0.5 * (before.twist + after.twist)
         motion = motion_of(self.tree, self._kinematics, replace(before, qd=qd, twist=twist))
-        names, step = self._kinematics.names, self.physics_step
+        motion = with_bodies(motion, before.bodies, before.bodies, after.bodies)
+        names = [*self._kinematics.names, *(body.name for body in self._free_bodies)]
+        step = self.physics_step
         impacts = friction = 0.0
         for point in points:
             assert point.friction is not None

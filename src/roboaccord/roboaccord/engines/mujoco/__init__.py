@@ -35,6 +35,7 @@ SPEC = EngineSpec(
     settings=MujocoSettings,
     lacks={"terrain_mesh": "MuJoCo takes terrain as a height field"},
     default=True,
+    bodies=True,
     expert={"cone": "elliptic", "impratio": 10.0},
     scheme=_scheme,
 )

@@ -1,9 +1,9 @@
-"""Contact in MuJoCo: fixtures, pairs that can touch, contact points, and losses of energy.
+"""Contact in MuJoCo: fixtures, free bodies, pairs that can touch, contact points, and losses.
 
 `collide`, called when a model is compiled (model.py), adds the fixtures of a `Contact` (obstacles
-that do not move) and its pairs. For the simulator, `MujocoContact` reports contact points in the
-order and with the sign of the contract, and `ConstraintMeter` measures how much energy joint stops,
-impacts and friction take in a physics step.
+that do not move), its free bodies and its pairs. For the simulator, `MujocoContact` reports contact
+points in the order and with the sign of the contract, and `ConstraintMeter` measures how much
+energy joint stops, impacts and friction take in a physics step.
 
 Settings of the user are in settings.py. CONTACT_IMPEDANCE and BOTTOM_DEPTH may be changed; but the
 first changes every motion with contact in MuJoCo, published figures, and the depth that test_cones
@@ -13,6 +13,7 @@ checks.
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -26,10 +27,10 @@ from roboaccord.contract.contact import (
     MeshFixture,
 )
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import ORIGIN, Array
+from roboaccord.contract.state import BODY_ORIENTATION, BODY_POSITION, ORIGIN, Array
 from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.engines.touch_events import Pairs
-from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
+from roboaccord.numerics.rotations import matrix_quaternion, yaw_matrix, yaw_quaternion
 from roboaccord.simulators.losses import Losses
 
 # MuJoCo's `solimp` of contacts: impedances dmin and dmax, width [m], midpoint, power. The defaults
@@ -49,7 +50,7 @@ JOINT_LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
 def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> None:
-    """Add the fixtures of a contact, and its pairs, to MuJoCo's specification of a model.
+    """Add fixtures, free bodies and pairs of a contact to MuJoCo's specification of a model.
 
     A contact of MuJoCo is a spring with a damper that cannot pull, so a body rebounds with a
     fraction of its speed (`contact.rebound`).
@@ -62,6 +63,12 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
         raise AccordError(f"MuJoCo has no coefficient of restitution: {remedy}")
     for fixture in contact.fixtures:
         add_fixture(spec, fixture, contact.yaw)
+    for free in contact.bodies:
+        pose = free.start[BODY_POSITION], np.roll(free.start[BODY_ORIENTATION], 1)
+        body = add_body(spec, free.name, free.mass, free.inertia, pos=pose[0], quat=pose[1])
+        body.add_freejoint()
+        _add_shape(spec, body, free.shape)
+        body.geoms[0].pos = free.shape.position
     # In MuJoCo a pair consists of two geometries, not bodies, and refers to them by name.
     geometries: dict[str, list[str]] = {}
     for body in spec.bodies:
@@ -120,6 +127,30 @@ def add_fixture(spec: mujoco.MjSpec, fixture: AnyFixture, yaw: float = 0.0) -> N
     """
     turn = np.roll(yaw_quaternion(yaw), 1)
     body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position, quat=turn)
+    _add_shape(spec, body, fixture, yaw)
+
+
+def add_body(
+    spec: mujoco.MjSpec, name: str, mass: float, inertia: Array, **more: Any
+) -> mujoco.MjsBody:
+    """Add a body whose centre of mass is its origin, with its inertia (3, 3), and return it."""
+    # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
+    moments, axes = np.linalg.eigh(inertia)
+    axes[:, 0] *= np.sign(np.linalg.det(axes))
+    turn = np.roll(matrix_quaternion(axes), 1)
+    inertial = {"mass": mass, "inertia": moments, "iquat": turn, "explicitinertial": True}
+    # Without `ipos`, MuJoCo 4.0.0 replaces both it and `iquat` by the pose of the body.
+    return spec.worldbody.add_body(name=name, ipos=ORIGIN, **inertial, **more)
+
+
+def _add_shape(
+    spec: mujoco.MjSpec, body: mujoco.MjsBody, fixture: AnyFixture, yaw: float = 0.0
+) -> None:
+    """Add the geometry of a fixture to its body, which a height field moves.
+
+    Raises:
+        AccordError: for a mesh that is not convex.
+    """
     no_collision = {"contype": 0, "conaffinity": 0}
     if isinstance(fixture, Fixture):
         body.add_geom(type=GEOMETRY.mjGEOM_BOX, size=0.5 * fixture.size, **no_collision)

@@ -24,9 +24,9 @@ from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import Ball, EngineModel, JointProperties, LinkProperties, split_ball
-from roboaccord.engines.mujoco.contact import collide
+from roboaccord.engines.mujoco.contact import add_body, collide
 from roboaccord.engines.mujoco.settings import MujocoSettings
-from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
+from roboaccord.numerics.rotations import quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 # [kg] and [kg m^2] Mass and moments that replace those of a moving body which has none: MuJoCo
@@ -115,16 +115,7 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, name: str, base: str) -> None:
         name: of its body.
         base: how it moves: `ball`, about its centre, or `free`.
     """
-    # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
-    moments, axes = np.linalg.eigh(ball.inertia)
-    axes[:, 0] *= np.sign(np.linalg.det(axes))
-    body = spec.worldbody.add_body(
-        name=name,
-        mass=ball.mass,
-        inertia=moments,
-        iquat=np.roll(matrix_quaternion(axes), 1),
-        explicitinertial=True,
-    )
+    body = add_body(spec, name, ball.mass, ball.inertia)
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[ball.radius, 0.0, 0.0])
     if base == "ball":
         body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)

@@ -20,17 +20,20 @@ import mujoco
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import NO_BODIES, Array, RobotState
+from roboaccord.description.base_kinds import KINDS
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
 from roboaccord.engines.mujoco.model import MujocoMechanism, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
 from roboaccord.engines.spec import read_settings
+from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.faults import LOCK_INERTIA
 from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)
+FREE = KINDS["free"]  # how a free body moves
 
 SOLVER_TOLERANCE = 1e-8  # relative tolerance at which the constraint solver ends; MuJoCo's default
 # [physics steps] Time constant of joint stops and shortest one of contacts: MuJoCo allows no less.
@@ -89,6 +92,8 @@ class MujocoSimulator(EngineSimulator):
         data.qfrc_applied[self._preloaded] = self._preload
         # Contacts and losses.
         self._contact = MujocoContact(self._model, model.contact) if model.contact else None
+        joints = [self._model.body(body.name).jntadr[0] for body in self._free_bodies]
+        self._bodies = [(self._model.jnt_qposadr[i], self._model.jnt_dofadr[i]) for i in joints]
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         # Views of the engine's memory, because each access through `data` costs 0.25 us.
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
@@ -120,6 +125,10 @@ class MujocoSimulator(EngineSimulator):
         mujoco.mj_resetData(self._model, data)
         data.time = state.time
         self.mechanism.place(state)
+        for (q, v), body in zip(self._bodies, self._body_states(state), strict=True):
+            data.qpos[q : q + 7] = FREE.pose(body)
+            linear = quaternion_matrix(body.orientation) @ body.twist[:3]
+            data.qvel[v : v + 6] = *linear, *body.twist[3:]
         data.qfrc_applied[self._preloaded] = self._preload
         self._height = float(state.position[2])
 
@@ -127,7 +136,13 @@ class MujocoSimulator(EngineSimulator):
         """Return the present state."""
         motion = self.base.read(self._pose, self._rates, self._height)
         q, qd = self._all_q[self._q], self._all_v[self._v]
-        return RobotState(self._time, q, qd, self._effort, *motion)
+        bodies = np.array([*map(self._row, self._bodies)]) if self._bodies else NO_BODIES
+        return RobotState(self._time, q, qd, self._effort, *motion, bodies=bodies)
+
+    def _row(self, start: tuple[int, int]) -> Array:
+        """Return the motion of a free body (13,); its coordinates and rates begin at `start`."""
+        q, v = start
+        return np.concatenate(FREE.read(self._all_q[q : q + 7], self._all_v[v : v + 6], 0.0))
 
     def lock(self, joint: int, locked: bool) -> None:
         """Lock a joint by a large inertia, or release it."""
