@@ -95,7 +95,7 @@ class Arm:
     def masses(self) -> dict[str, float]:
         """Return the mass of each link that moves [kg]."""
         links = {f.parentJoint: f.name for f in self.model.frames if f.name.endswith("_link")}
-        return {links[j]: float(self.model.inertias[j].mass) for j in range(1, self.model.njoints)}
+        return {link: float(self.model.inertias[j].mass) for j, link in sorted(links.items())}
 
 
 class Placement(NamedTuple):
