@@ -20,13 +20,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from roboaccord.contract.certificate import Certificate, Certifier, ContactForce
-from roboaccord.contract.contact import Contact, ContactPoint
+from roboaccord.contract.contact import Contact, ContactPoint, FreeBody
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.restart import why_no_restart
 from roboaccord.description.kinematics import TreeKinematics, motion_of_bodies, with_bodies
+from roboaccord.description.tree import Link
 from roboaccord.engines.twin import LOOK_AHEAD
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.run.energy_book import Stored, net_work
@@ -70,7 +71,8 @@ class Witness:
         tree, joints, gravity = setup.tree, setup.joints, setup.parameters.gravity
         self._contact, self._kinematics = contact, TreeKinematics(tree, joints)
         self._lower, self._upper = StopWatch.of(tree, joints).limits
-        parts, self._links = [*tree.links, *contact.bodies], len(tree.links)
+        parts: list[Link | FreeBody] = [*tree.links, *contact.bodies]
+        self._links = len(tree.links)  # rows of bodies follow those of links
         self._rows = {part.name: row for row, part in enumerate(parts)}
         self._masses = np.array([part.mass for part in parts])
         self._gravity = np.array([0.0, 0.0, gravity])
@@ -79,8 +81,8 @@ class Witness:
         self._carried = slice(0) if setup.scenario.base == "fixed" else self._balanced
         # Joints that are not in the states store energy that is not known.
         self._is_known = not why_no_restart(engine)
-        stores = engine.armature, engine.spring, contact.bodies
-        self._stored = Stored(tree, joints, gravity, *stores)
+        springs = engine.armature, engine.spring
+        self._stored = Stored(tree, joints, gravity, *springs, contact.bodies)
 
     def energy(self, before: RobotState, after: RobotState, command: Command) -> float | None:
         """Return the rise of the energy beyond the work of a command [J]; None if not known."""

@@ -24,13 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.contract.state import (
-    BODY_ORIENTATION,
-    BODY_POSITION,
-    BODY_TWIST,
-    Array,
-    RobotState,
-)
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import cross, quaternion_matrix, turn_twist
 
@@ -136,9 +130,10 @@ def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> Link
 
 def motion_of_bodies(bodies: Array) -> LinkMotion:
     """Return the motion of free bodies from their rows (b, 13)."""
-    rotation = quaternion_matrix(bodies[:, BODY_ORIENTATION])
-    twist = bodies[:, BODY_TWIST].reshape(-1, 2, 3) @ np.swapaxes(rotation, 1, 2)
-    return LinkMotion(rotation, bodies[:, BODY_POSITION], twist[:, 0], twist[:, 1])
+    position, orientation, *twist = np.split(bodies, [3, 7, 10], axis=1)
+    rotation = quaternion_matrix(orientation)
+    linear, angular = ((rotation @ each[:, :, None])[:, :, 0] for each in twist)
+    return LinkMotion(rotation, position, linear, angular)
 
 
 def with_bodies(motion: LinkMotion, bodies: Array, *moving: Array) -> LinkMotion:
@@ -154,12 +149,9 @@ def with_bodies(motion: LinkMotion, bodies: Array, *moving: Array) -> LinkMotion
     placed, moved = motion_of_bodies(bodies), [*map(motion_of_bodies, moving or (bodies,))]
     linear = np.mean([each.linear for each in moved], axis=0)
     angular = np.mean([each.angular for each in moved], axis=0)
-    return LinkMotion(
-        np.concatenate([motion.rotation, placed.rotation]),
-        np.concatenate([motion.position, placed.position]),
-        np.concatenate([motion.linear, linear]),
-        np.concatenate([motion.angular, angular]),
-    )
+    rotations, positions = (motion.rotation, placed.rotation), (motion.position, placed.position)
+    pairs = rotations, positions, (motion.linear, linear), (motion.angular, angular)
+    return LinkMotion(*map(np.concatenate, pairs))
 
 
 @kernel

@@ -280,9 +280,8 @@ class RunSignals(Mapping[str, Signal]):
         if self.setup is None:
             raise AccordError("energies need the robot's parameters, which this bag does not hold")
         simulator = make_simulator(self.setup, "reference")
-        gravity, bodies = self.setup.parameters.gravity, self.setup.bodies
-        parameters = gravity, simulator.armature, simulator.spring, bodies
-        stored = Stored(self.tree, self.motion.joints, *parameters)
+        parameters = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        stored = Stored(self.tree, self.motion.joints, *parameters, self.setup.bodies)
         return np.array([stored.of(self.motion.state(i)) for i in range(len(self.motion))])
 
     @cached_property

@@ -26,7 +26,7 @@ from roboaccord.contract import Array, EllipseFriction, FreeBody, Quantity, Robo
 from roboaccord.contract.checks import ROUND_OFF
 from roboaccord.contract.interfaces import Engine, ForceLaw, Observer
 from roboaccord.description.kinematics import TreeKinematics, motion_of, with_bodies
-from roboaccord.description.tree import Tree
+from roboaccord.description.tree import Link, Tree
 from roboaccord.engines import name_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
 from roboaccord.run.loop import make_simulator
@@ -235,7 +235,7 @@ class Stored:
         self._tree, self._gravity, self._armature = tree, gravity, armature
         self._spring = spring or (0.0, 0.0)
         self._kinematics = TreeKinematics(tree, joints)
-        parts = [*tree.links, *bodies]
+        parts: list[Link | FreeBody] = [*tree.links, *bodies]
         self._masses = np.array([part.mass for part in parts])
         self._inertias = np.array([part.inertia for part in parts])
 
@@ -267,7 +267,6 @@ def _rotation_vectors(orientation: Array) -> Array:
 
 def _is_sample(state: RobotState, run: Trajectory, index: int) -> bool:
     """Return whether a state equals the recorded sample at `index` exactly."""
-    names = ["q", "qd", "position", "orientation", "twist"]
-    if run.bodies is not None:
-        names.append("bodies")
+    bodies = () if run.bodies is None else ("bodies",)
+    names = ("q", "qd", "position", "orientation", "twist", *bodies)
     return all(np.array_equal(getattr(state, name), getattr(run, name)[index]) for name in names)

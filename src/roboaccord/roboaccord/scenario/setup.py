@@ -224,9 +224,7 @@ class Setup:
         _ = setup.parameters, setup.terrain, setup.faults, setup.bodies, setup.initial
         _ = setup.force_law, setup.contact
         if setup.bodies and not (setup.contact and setup.contact.bodies):
-            raise AccordError(
-                "bodies: without a contact law nothing touches them: set friction.law"
-            )
+            raise AccordError("bodies touch nothing without a contact law: set friction.law")
         try:
             _ = setup.assumed.force_law
         except AccordError as error:

@@ -205,9 +205,9 @@ class EnergyParts:
 
     def _stored(self, simulator: Simulator) -> energy_book.Stored:
         """Return what computes the stored energy of states, with armature and springs."""
-        setup = self.setup
-        parameters = setup.parameters.gravity, simulator.armature, simulator.spring, setup.bodies
-        return energy_book.Stored(setup.tree, self.run.joints, *parameters)
+        parameters = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        bodies = self.setup.bodies
+        return energy_book.Stored(self.setup.tree, self.run.joints, *parameters, bodies)
 
     def _span(self, part: int) -> tuple[float, float]:
         """Return when a part begins, and how long it is [s]."""

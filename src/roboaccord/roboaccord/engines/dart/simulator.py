@@ -97,9 +97,9 @@ class DartSimulator(EngineSimulator):
         if model.contact:
             loaded = self._world, self._skeleton
             self._contact = DartContact(*loaded, model.contact, self._turn, self._scale)
-            for skeleton in self._contact.bodies:
-                free = skeleton, skeleton.getBodyNode(0), "free", ()
-                self._bodies.append(DartMechanism(*free, self._turn, self._scale))
+            axes = self._turn, self._scale
+            for each in self._contact.bodies:
+                self._bodies.append(DartMechanism(each, each.getBodyNode(0), "free", (), *axes))
 
     def _turn_joints(self) -> None:
         """Turn the joints to the world by DART's axes, except one that moves the base freely."""
