@@ -79,6 +79,8 @@ class Packbot(Robot):
             from packbot.simulators.reference import PackbotReference
             from packbot.source.variants import JointClampReference
         if isinstance(setup.contact, laws.ClampContact):
+            if setup.bodies:
+                raise AccordError("contact joint_clamp takes no bodies; try friction.law=normal")
             return JointClampReference(setup, setup.contact)
         return PackbotReference(setup)
 

@@ -18,7 +18,16 @@ from typing import NamedTuple
 import coal
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract import Array, ContactPoint, Fixture, Index, MeshFixture
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    ContactPoint,
+    CylinderFixture,
+    Fixture,
+    FreeBody,
+    Index,
+    MeshFixture,
+)
 from roboaccord.scenario import Setup
 
 from packbot.contact.collisions import Fixtures, Shape, read_collisions
@@ -60,10 +69,11 @@ class Clearance:
         model: pinocchio's model of the arm.
         shapes: collision shapes of the links.
         fixtures: fixed obstacles.
-        link_pairs: pairs of names of links or fixtures that can touch.
+        link_pairs: pairs of names of links, fixtures or bodies that can touch.
+        bodies: free bodies, whose frames the model has.
 
     Attributes:
-        names: names of the h hulls: those of the URDF's collisions, then those of the fixtures.
+        names: names of the h hulls: those of the URDF's collisions, of the fixtures, of the bodies.
         hulls: the hulls, in the frames of their links; those of fixtures in the world.
         bodies: the hulls as shapes of coal.
         links: link of each hull; a fixture counts as a link of its own.
@@ -79,12 +89,14 @@ class Clearance:
         shapes: Sequence[Shape],
         fixtures: Fixtures,
         link_pairs: Sequence[tuple[str, str]],
+        bodies: Sequence[FreeBody] = (),
     ) -> None:
         self.model = model
         self._data = model.createData()
-        self.names = tuple(solid.name for solid in (*shapes, *fixtures))
-        self.links = (*(shape.link for shape in shapes), *(f.name for f in fixtures))
-        self.hulls = [shape.hull for shape in shapes] + [hull_of(fixture) for fixture in fixtures]
+        solids = *fixtures, *(body.shape for body in bodies)
+        self.names = tuple(solid.name for solid in (*shapes, *solids))
+        self.links = (*(shape.link for shape in shapes), *(solid.name for solid in solids))
+        self.hulls = [shape.hull for shape in shapes] + [hull_of(solid) for solid in solids]
         self.bodies = [convex(hull) for hull in self.hulls]
         self._geometry = geometry_model(model, self.names, self.links, self.bodies)
         self.pairs = add_pairs(self._geometry, self.links, link_pairs)
@@ -103,10 +115,14 @@ class Clearance:
         self._checkers: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}  # by margin
 
     @classmethod
-    def of(cls, setup: Setup) -> Clearance:
-        """Return the clearance of a setup: its arm in its terrain."""
+    def of(cls, setup: Setup, model: pin.Model | None = None) -> Clearance:
+        """Return the clearance of a setup: its arm in its terrain.
+
+        With `model`, a model of the arm and the free bodies, it includes these.
+        """
         shapes, contact = read_collisions(setup.urdf(base="fixed")), setup.contact or normal(setup)
-        return cls(Arm.of(setup).model, shapes, setup.terrain, contact.pairs)
+        bodies = setup.bodies if model else ()
+        return cls(model or Arm.of(setup).model, shapes, setup.terrain, contact.pairs, bodies)
 
     def pair_names(self, i: int) -> tuple[str, str]:
         """Return the names of the two hulls of pair `i`."""
@@ -233,10 +249,16 @@ def convex(hull: Hull) -> coal.Convex:
     return coal.Convex(points, triangles)
 
 
-def hull_of(fixture: Fixture | MeshFixture) -> Hull:
-    """Return the hull of a fixture, in the world."""
+def hull_of(fixture: Fixture | CylinderFixture | MeshFixture) -> Hull:
+    """Return the hull of a fixture in the world, or of a free body in its frame.
+
+    Raises:
+        AccordError: for a cylinder, which is no polyhedron.
+    """
     if isinstance(fixture, Fixture):
         return Hull.around(box_corners(fixture.size) + fixture.position, fixture.name)
+    if isinstance(fixture, CylinderFixture):
+        raise AccordError(f"the reference takes no cylinder: give {fixture.name} as a convex mesh")
     return Hull(fixture.vertices + fixture.position, fixture.faces)
 
 
@@ -301,15 +323,16 @@ def moved_sides(model: pin.Model, owners: Index, pairs: Index) -> Array:
 def corner_reaches(model: pin.Model, geometry: pin.GeometryModel, hulls: Sequence[Hull]) -> Array:
     """Return a bound of the distance of each hull's corners from each joint (h, n) [m].
 
-    It is 0 for joints that do not move the hull. Going up the chain, the distances of successive
-    joints are added.
+    It is 0 for joints that do not move the hull, and 1 for one that slides, by which a corner moves
+    as far as the joint. Going up the chain, the distances of successive joints are added.
     """
     bounds = np.zeros((len(hulls), model.nv))
     for row, placed, hull in zip(bounds, geometry.geometryObjects, hulls, strict=True):
         corners = hull.vertices @ placed.placement.rotation.T + placed.placement.translation
         bound, joint = np.linalg.norm(corners, axis=1).max(), placed.parentJoint
         while joint > 0:
-            row[model.idx_vs[joint]] = bound
+            slides = model.joints[joint].shortname().startswith("JointModelP")
+            row[model.idx_vs[joint]] = 1.0 if slides else bound
             bound += np.linalg.norm(model.jointPlacements[joint].translation)
             joint = model.parents[joint]
     return bounds

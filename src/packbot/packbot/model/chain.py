@@ -1,4 +1,4 @@
-"""Compiled kinematics of a chain of revolute joints: frames of its bodies, Jacobians of points.
+"""Compiled kinematics of a chain of joints that turn or slide: frames and Jacobians of points.
 
 The kernels of contact (contact/features.py, contact/friction.py) place hulls by it in each time
 step. `chain_of` turns pinocchio's model of n joints into arrays, the argument `chain` of the
@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract import Array, Index
+from roboaccord.contract import Array, Index, Mask
 from roboaccord.numerics import kernel
 
 
 class Chain(NamedTuple):
-    """The n revolute joints of an arm and their n + 1 bodies, as the kernels take them.
+    """The n joints of an arm and its free bodies, and their n + 1 bodies, as kernels take them.
 
     Attributes:
         parents: index of the parent of each body (n + 1,).
@@ -29,6 +29,7 @@ class Chain(NamedTuple):
             (n + 1, 3, 3).
         axes: axis of each body's joint, in its own frame (n + 1, 3).
         moved: 1 if a joint moves a body, else 0 (n + 1, n).
+        slides: whether each body's joint slides along its axis, or turns about it (n + 1,).
     """
 
     parents: Index
@@ -36,20 +37,23 @@ class Chain(NamedTuple):
     rotations: Array
     axes: Array
     moved: Array
+    slides: Mask
 
 
 def chain_of(model: pin.Model) -> Chain:
-    """Return the revolute joints of pinocchio's model as arrays for kernels."""
+    """Return the joints of pinocchio's model, each of one degree, as arrays for kernels."""
     n, placements = model.nv, model.jointPlacements
-    moved, axes = np.zeros((n + 1, n)), np.zeros((n + 1, 3))
+    moved, axes, slides = np.zeros((n + 1, n)), np.zeros((n + 1, 3)), np.zeros(n + 1, bool)
     for j in range(1, n + 1):
         moved[j, [k - 1 for k in model.supports[j] if k > 0]] = 1.0
         data = model.joints[j].createData()
         model.joints[j].calc(data, np.zeros(n))
-        axes[j] = np.asarray(data.S).reshape(6)[3:]
+        linear, angular = np.asarray(data.S).reshape(2, 3)
+        slides[j], axes[j] = linear.any(), linear + angular
     origins = np.array([placement.translation for placement in placements])
     rotations = np.array([placement.rotation for placement in placements])
-    return Chain(np.array(list(model.parents), dtype=np.int64), origins, rotations, axes, moved)
+    parents = np.array(list(model.parents), dtype=np.int64)
+    return Chain(parents, origins, rotations, axes, moved, slides)
 
 
 @kernel
@@ -64,9 +68,9 @@ def new_frames(chain):
 
 @kernel
 def place_bodies(chain, q, frames):
-    """Fill the frames of all bodies in the world, by `new_frames`, at joint angles q (n,) [rad]."""
+    """Fill the frames of all bodies in the world, by `new_frames`, at joint positions q (n,)."""
     turn, origin, axis = frames  # in the world
-    parents, offsets, rotations, axes, _ = chain  # in the frames of the bodies
+    parents, offsets, rotations, axes, _, slides = chain  # in the frames of the bodies
     # Body 0, the world.
     turn[0, :, :] = np.eye(3)
     origin[0, :] = 0.0
@@ -75,7 +79,8 @@ def place_bodies(chain, q, frames):
         parent = parents[body]
         # Rotation of the joint about its axis (x, y, z), by Rodrigues' formula.
         x, y, z = axes[body]
-        c, s = np.cos(q[body - 1]), np.sin(q[body - 1])
+        angle = 0.0 if slides[body] else q[body - 1]
+        c, s = np.cos(angle), np.sin(angle)
         joint[0, 0], joint[1, 1] = c + x * x * (1 - c), c + y * y * (1 - c)
         joint[0, 1], joint[1, 0] = x * y * (1 - c) - z * s, y * x * (1 - c) + z * s
         joint[0, 2], joint[2, 0] = x * z * (1 - c) + y * s, z * x * (1 - c) - y * s
@@ -96,6 +101,9 @@ def place_bodies(chain, q, frames):
             axis[body, i] = 0.0
             for k in range(3):
                 axis[body, i] += turn[body, i, k] * axes[body, k]
+        if slides[body]:
+            for i in range(3):
+                origin[body, i] += q[body - 1] * axis[body, i]
 
 
 @kernel
@@ -124,7 +132,8 @@ def to_body(turn, origin, x, out):
 def add_jacobian(chain, frames, body, x, direction, sign, row):
     """Add to `row` the Jacobian of the velocity of a body's point along a direction.
 
-    A joint with the axis a and the origin o moves the point x by a cross (x - o) per radian.
+    A joint with the axis a and the origin o moves the point x by a cross (x - o) per radian, or by
+    a per metre.
 
     Args:
         chain: as `Chain`.
@@ -140,6 +149,9 @@ def add_jacobian(chain, frames, body, x, direction, sign, row):
         if chain.moved[body, j] > 0.0:
             # direction . (a x r), with r from the joint's origin to the point.
             a = axis[j + 1]
+            if chain.slides[j + 1]:
+                row[j] += sign * (direction[0] * a[0] + direction[1] * a[1] + direction[2] * a[2])
+                continue
             rx, ry, rz = x[0] - origin[j + 1, 0], x[1] - origin[j + 1, 1], x[2] - origin[j + 1, 2]
             row[j] += sign * (
                 direction[0] * (a[1] * rz - a[2] * ry)

@@ -40,7 +40,8 @@ def first_closing(
 ) -> float:
     """Return the fraction of a step at which the first gap closes, NO_CLOSING if none does.
 
-    A gap has closed when it is half a tolerance below 0, or below its start if that is lower.
+    A gap has closed when it is half a tolerance below 0; one that starts below 0, when it is as
+    much below its start, but at most a tolerance below 0.
 
     Args:
         step: the step.
@@ -49,7 +50,10 @@ def first_closing(
         rates: rates of the gaps at both ends (m,).
         tolerance: accuracy of closed gaps [m, rad].
     """
-    targets = np.minimum(ends[0], 0.0) - 0.5 * tolerance
+    # A gap that starts below 0 gets no deeper than the tolerance, with room for the root's error.
+    starts = np.minimum(ends[0], 0.0)
+    deeper = np.maximum(starts - 0.5 * tolerance, -0.9 * tolerance)
+    targets = np.minimum(deeper, starts - ROOT_ACCURACY * tolerance)
     before, after = ends[0] - targets, ends[1] - targets
     fraction = NO_CLOSING
     dips = (rates[0] < 0.0) & (rates[1] > 0.0)

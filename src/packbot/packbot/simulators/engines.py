@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from roboaccord import engines
-from roboaccord.contract import AccordError, AnyEngine
+from roboaccord.contract import AccordError, AnyEngine, Array
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFriction, Simulator
 
@@ -27,18 +27,24 @@ if TYPE_CHECKING:
 # Damping ratio of MuJoCo's contacts. With its default of 1 they rebound with 0.135 of the speed of
 # approach, with 3 with 0.022. With more, the overlap of an impact takes longer to vanish.
 DAMPING_RATIO = 3.0
+# m; hulls that touch at the start overlap by the rounding of numbers in a scenario
+ROUND_OFF = 1e-9
 
 
-def check_start(setup: Setup, clearance: Clearance) -> None:
+def check_start(setup: Setup, clearance: Clearance, coordinates: Array | None = None) -> None:
     """Refuse a start with joints outside their limits or penetrating hulls.
+
+    Args:
+        setup: robot and scenario.
+        clearance: distances of hulls.
+        coordinates: angles, and coordinates of bodies, if the clearance has bodies.
 
     Raises:
         AccordError: naming the joint, or the pair and its depth.
     """
-    q = setup.initial.q
-    check_limits(setup.parameters, q, "initial.q.")
-    pair, distance = clearance.closest(q)
-    if distance < 0.0:
+    check_limits(setup.parameters, setup.initial.q, "initial.q.")
+    pair, distance = clearance.closest(setup.initial.q if coordinates is None else coordinates)
+    if distance < -ROUND_OFF:
         a, b = map(clearance.full_name, clearance.pairs[pair])
         raise AccordError(f"start in collision: {a} is {-1e3 * distance:.3g} mm deep in {b}")
 

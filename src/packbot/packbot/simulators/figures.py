@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract import Array, Event, Tally, Trajectory
+from roboaccord.contract import (
+    BODY_ORIENTATION,
+    BODY_POSITION,
+    Array,
+    Event,
+    Tally,
+    Trajectory,
+)
+from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 
 from packbot.model.parameters import pose
@@ -24,7 +32,9 @@ class ArmFigures(Tally):
     """Figures of a run: number of contact events, and the smallest signed distance [m].
 
     For a reach, also the distance of the finger tips (or of the point that the camera watches) from
-    their target [m]. Distances are left out if the libraries for them are missing.
+    their target [m]. Distances are left out if the libraries for them are missing. Beside free
+    bodies, of the one that went farthest: horizontal `travel` and `rise` [m], and `tilt`, the angle
+    of its z axis from where it was at the start [rad].
 
     Args:
         setup: robot and scenario.
@@ -38,6 +48,7 @@ class ArmFigures(Tally):
         self._count = 0  # number of states so far
         self._poses: list[Array] = []  # angles (7,) of the selected states so far [rad]
         self._last = setup.initial.q  # angles of the last state [rad]
+        self._bodies = setup.initial.bodies  # motion of the bodies in the last state (b, 13)
 
     def add(self, piece: Trajectory) -> None:
         """Add the next piece of the motion, which begins with the last state of the one before."""
@@ -46,10 +57,14 @@ class ArmFigures(Tally):
         is_new = (self._selected >= self._count) & (self._selected < end)
         self._poses.extend(piece.q[self._selected[is_new] - first])
         self._last, self._count = piece.q[-1], end
+        if piece.bodies is not None:
+            self._bodies = piece.bodies[-1]
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures by name."""
         figures = {"contacts": float(sum(event.kind in TOUCHING for event in events))}
+        if len(self._bodies):
+            figures |= self._of_bodies()
         try:
             from packbot.contact.clearance import Clearance
             from packbot.model.arm import Kinematics
@@ -67,3 +82,15 @@ class ArmFigures(Tally):
             goal = kinematics.tip(pose(spec["pose"])) if target is None else np.array(target)
             figures["tip_error"] = float(np.linalg.norm(kinematics.tip(self._last) - goal))
         return figures
+
+    def _of_bodies(self) -> Mapping[str, float]:
+        """Return travel, rise and tilt of the body that went farthest."""
+        start = self._setup.initial.bodies
+        moved = self._bodies[:, BODY_POSITION] - start[:, BODY_POSITION]
+        travels = np.hypot(moved[:, 0], moved[:, 1])
+        i = int(travels.argmax())
+        first, last = (
+            quaternion_matrix(rows[i, BODY_ORIENTATION]) for rows in (start, self._bodies)
+        )
+        tilt = float(np.arccos(np.clip(first[:, 2] @ last[:, 2], -1.0, 1.0)))
+        return {"travel": float(travels[i]), "rise": float(moved[i, 2]), "tilt": tilt}

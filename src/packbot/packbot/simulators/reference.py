@@ -37,6 +37,7 @@ from packbot.contact.friction import ContactFriction
 from packbot.contact.gaps import GapFunctions, Proximity
 from packbot.contact.laws import LEAST_MARGIN, ArmContact
 from packbot.model.arm import Arm
+from packbot.model.bodies import BodyCoordinates
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.engines import check_start, joint_friction
 from packbot.simulators.motion import ConstrainedDynamics
@@ -57,9 +58,10 @@ class ArmSimulator(Reference):
         setup: robot and scenario.
 
     Attributes:
-        arm: dynamics of the arm.
+        arm: dynamics of the arm, and of the free bodies as further joints of it.
         clearance: distances of its hulls.
         joint_friction: friction of the joints.
+        bodies: coordinates of the free bodies, which follow those of the joints.
         energy: energy balance of the run.
     """
 
@@ -72,7 +74,9 @@ class ArmSimulator(Reference):
         p = setup.parameters
         self._base_mass: float = p.base_mass
         self._rotors = p.of_joints("reflected_inertia")
-        self.arm, self.clearance = Arm.of(setup), Clearance.of(setup)
+        self.arm = Arm.of(setup)
+        self.bodies = BodyCoordinates(self.arm, setup.bodies)
+        self.clearance = Clearance.of(setup, self.arm.model)
         self.joint_friction = joint_friction(p)
         self.energy = EnergyBook(self.arm, self._losses)
 
@@ -87,7 +91,12 @@ class ArmSimulator(Reference):
         self.arm.model.armature = armature
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
+        accelerations = self.arm.acceleration(*map(self._padded, (state.q, state.qd, effort)))
+        return Acceleration(np.zeros(6), accelerations[: len(self.joints)])
+
+    def _padded(self, of_joints: Array) -> Array:
+        """Return values of the joints (7,), followed by 0 for each coordinate of a body."""
+        return np.pad(of_joints, (0, self.bodies.size))
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], the fixed chassis included."""
@@ -146,19 +155,36 @@ class PackbotReference(ArmSimulator):
         super().__init__(setup)
         self.armature = self._rotors
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
-        self._limits = setup.parameters.limits
+        self._limits, self._start_rows = setup.parameters.limits, setup.initial.bodies
         proximity = Proximity(self.clearance, options["near"])
-        gap_functions = GapFunctions(proximity, np.zeros(len(self.clearance.pairs)), self._limits)
+        unlimited = np.outer([-np.inf, np.inf], np.ones(self.arm.model.nv))
+        gap_functions = GapFunctions(proximity, np.zeros(len(self.clearance.pairs)), unlimited)
         contact = self._contact
         links = map(self.clearance.pair_links, range(len(gap_functions.margins)))
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
         friction = ContactFriction(proximity.model, mu, options["slip_speed"])
-        motion = ConstrainedDynamics(self.arm, self.joint_friction, gap_functions, friction)
+        motion = ConstrainedDynamics(self.arm, self._padded_friction(), gap_functions, friction)
         restitution = contact.restitution if contact else 0.0
         self._stepper = EventDrivenStepper(motion, self.energy, options, restitution, self._events)
         if contact:
-            check_start(setup, self.clearance)
+            check_start(setup, self.clearance, self._coordinates(setup.initial)[0])
         self.reset(setup.initial)
+
+    def _padded_friction(self) -> JointFriction:
+        """Return the friction of the joints, and none of the bodies."""
+        law = self.joint_friction
+        stiction = None if law.stiction is None else self._padded(law.stiction)
+        viscous, constant = self._padded(law.viscous), self._padded(law.constant)
+        return replace(law, viscous=viscous, constant=constant, stiction=stiction)
+
+    def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
+        """Return angles and coordinates of bodies in a state, and their rates (n,).
+
+        A state without bodies has them where they start.
+        """
+        rows = state.bodies if len(state.bodies) else self._start_rows
+        q, v = self.bodies.rebase(rows, self._stepper.motion.gap_functions.proximity.model.chain)
+        return np.concatenate([state.q, q]), np.concatenate([state.qd, v])
 
     def _start(self, state: RobotState) -> None:
         """Start at a state.
@@ -166,40 +192,50 @@ class PackbotReference(ArmSimulator):
         States of other simulators can have hulls closer than the margin, or joints outside their
         limits. The distance of such a pair becomes its margin, and the angle of such a joint its
         limit. Hulls closer than `LEAST_MARGIN` are first moved that far apart, by the joints that
-        are not frozen, or by all joints if that is not enough.
+        are not frozen and the bodies, or by all joints if that is not enough.
         """
-        gap_functions = self._stepper.motion.gap_functions
+        gap_functions, n = self._stepper.motion.gap_functions, len(self.joints)
+        q, v = self._coordinates(state)
         if self._contact:
             try:
                 with self._locking(frozen(self._faults.acting_at(state.time))):
-                    q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
+                    q = self._apart(q)
             except DivergedError:
                 with self._locking(()):
-                    q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
-            state = replace(state, q=q)
-            distances = self.clearance.distances(state.q)
+                    q = self._apart(q)
+            distances = self.clearance.distances(q)
             gap_functions.margins = np.minimum(self._contact.margin, distances)
             lower, upper = self._limits
-            limits = np.minimum(lower, state.q), np.maximum(upper, state.q)
-            gap_functions.limits = np.array(limits)
+            gap_functions.limits[:, :n] = np.minimum(lower, q[:n]), np.maximum(upper, q[:n])
         else:
             distances = np.full(len(gap_functions.margins), np.inf)
-            gap_functions.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
         gap_functions.proximity.restart(distances)
-        self._now = state
-        self._stepper.start(state.q, state.qd, state.time)
+        self._stepper.start(q, v, state.time)
+        self._now = replace(state, q=q[:n].copy(), bodies=self.bodies.rows(q[n:], v[n:]))
+
+    def _apart(self, q: Array) -> Array:
+        """Return angles and coordinates (n,) near q at which no hulls are too close."""
+        if self.bodies.size:
+            return move_features_apart(self.arm, self._stepper.motion.gap_functions, q)
+        return move_apart(self.arm, self.clearance, q, LEAST_MARGIN)
 
     def _place(self, state: RobotState) -> None:
         self._now = state
-        self._stepper.jump(state.q, state.qd, state.time)
+        self._stepper.jump(*self._coordinates(state), state.time)
 
     def _advance(self, command: Command, duration: float) -> None:
         stepper = self._stepper
         stepper.time = self._now.time
-        stepper.motion.efforts = self._effort
+        stepper.motion.efforts = self._padded(self._effort)
         stepper.run(self._time)
-        q, v = stepper.x[: stepper.n], stepper.x[stepper.n :]
-        self._now = RobotState(self._time, q.copy(), v.copy(), self._effort)
+        (q, of_bodies), (v, rates) = (
+            np.split(x, [len(self.joints)]) for x in stepper.x.reshape(2, -1)
+        )
+        rows = self.bodies.rows(of_bodies, rates)
+        self._now = RobotState(self._time, q.copy(), v.copy(), self._effort, bodies=rows)
+        if len(rows):
+            stepper.x = np.concatenate(self._coordinates(self._now))
+            stepper.motion.gap_functions.forget_search()
 
     def lock(self, joint: int, locked: bool) -> None:
         super().lock(joint, locked)
@@ -214,13 +250,35 @@ class PackbotReference(ArmSimulator):
         motion, x = self._stepper.motion, self._stepper.x
         motion.slope(x)
         friction = motion.sliding_forces(x)
-        q = x[: len(self.joints)]
+        q = x[: self._stepper.n]
         return motion.gap_functions.points(motion.closed, q, motion.forces, friction)
 
     def contact_acceleration(self) -> Acceleration:
         """Return the accelerations under the forces of the contacts."""
         slope = self._stepper.motion.slope(self._stepper.x)
-        return Acceleration(np.zeros(6), slope[len(self.joints) :])
+        return Acceleration(np.zeros(6), slope[self._stepper.n :][: len(self.joints)])
+
+
+def move_features_apart(arm: Arm, gap_functions: GapFunctions, q: Array) -> Array:
+    """Return coordinates (n,) near q at which all features are `LEAST_MARGIN` apart.
+
+    As `move_apart`, but by all features of pairs that are near: a box that lies flat is lifted, and
+    not tilted by one of its corners.
+
+    Raises:
+        DivergedError: if they cannot be parted.
+    """
+    proximity = gap_functions.proximity
+    gap_functions.margins = np.zeros(len(gap_functions.margins))
+    for _ in range(MAX_ROUNDS):
+        proximity.restart(proximity.clearance.distances(q))
+        gaps, jacobian, _ = gap_functions.measure(proximity.features(q), q)
+        if gaps.min(initial=np.inf) >= LEAST_MARGIN:
+            return q
+        is_close = gaps < 10.0 * LEAST_MARGIN
+        lacking = OVERSHOOT * LEAST_MARGIN - gaps[is_close]
+        q = q + open_gaps(arm.mass_matrix(q), jacobian[is_close], lacking)
+    raise DivergedError(f"hulls cannot be parted: {-1e3 * gaps.min():.3g} mm of overlap are left")
 
 
 def move_apart(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:

@@ -18,6 +18,7 @@ from .contact import Fixture as Fixture
 from .contact import FreeBody as FreeBody
 from .contact import HeightField as HeightField
 from .contact import Index as Index
+from .contact import Mask as Mask
 from .contact import MeshFixture as MeshFixture
 from .errors import AccordError as AccordError
 from .errors import DivergedError as DivergedError
@@ -86,6 +87,9 @@ from .sliding_friction import EllipseFriction as EllipseFriction
 from .sliding_friction import PyramidFriction as PyramidFriction
 from .sliding_friction import rigid_loads as rigid_loads
 from .sliding_friction import sliding_force as sliding_force
+from .state import BODY_ORIENTATION as BODY_ORIENTATION
+from .state import BODY_POSITION as BODY_POSITION
+from .state import BODY_TWIST as BODY_TWIST
 from .state import IDENTITY as IDENTITY
 from .state import NO_SWITCHES as NO_SWITCHES
 from .state import ORIGIN as ORIGIN

@@ -29,7 +29,7 @@ _NAMES_BY_UNIT = {
     "N m": "peak_effort",
     "N s": "largest_impulse",
     "m/s": "speed largest_slip",
-    "rad": "heading heading_overshoot heading_error_max",
+    "rad": "tilt heading heading_overshoot heading_error_max",
     "s": "held settling_time waypoints_time",
     "m": "displacement_x displacement_y path_length closure largest_offset travel_per_cycle "
     "travel_per_cycle_spread travel rise least_distance tip_error",
