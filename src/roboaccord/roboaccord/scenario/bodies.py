@@ -17,13 +17,14 @@ import numpy as np
 from roboaccord.contract import AccordError, CylinderFixture, Fixture, FreeBody, MeshFixture
 from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.description.meshes import read_mesh
+from roboaccord.description.solids import BACKDROPS
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion
 from roboaccord.scenario.scenario import BodySpec
 
 MAX_BODIES = 3  # what an arm handles, and what a reader can follow
 MAX_DENT = 1e-6  # m; a corner may be that far outside of a face: STL files have seven digits
-# First words of signals and columns (report/signals.py, bag/columns.py), and names of frames.
-TAKEN = {*"base com contact effort energy link odom q qd switch world".split()}
+# First words of signals and columns (report/signals.py, bag/columns.py), frames, and backdrops.
+TAKEN = {*"base com contact effort energy link odom q qd switch world".split(), *BACKDROPS}
 Shape = Fixture | CylinderFixture | MeshFixture
 
 
