@@ -305,9 +305,15 @@ class Content:
         time = state_times[covered]
         return BaseMotion(time, True, covered, rows_at(time, times, values))
 
-    def bodies(self, state_times: Array) -> tuple[slice, Mapping[str, Array]]:
-        """Return which states the messages of all bodies cover, and motions (m, 13) by name."""
-        return body_motions(self.decode(names.BODIES, read_body), state_times, self.bag)
+    def bodies(self, facts: Mapping[str, Any], time: Array) -> tuple[slice, Mapping[str, Array]]:
+        """Return which states the messages of all bodies cover, and motions (m, 13) by name.
+
+        Args:
+            facts: of the bag; bodies that are not in its scenario are left out.
+            time: of the states (k,) [s].
+        """
+        known = facts.get("scenario", {}).get("bodies", {}) if facts else None
+        return body_motions(self.decode(names.BODIES, read_body), time, self.bag, known)
 
 
 def _is_state(topic: str, kind: str) -> bool:

@@ -170,7 +170,7 @@ def run_of(content: Content) -> BagRun:
         wrench=_by_row(wrenches, base.time),
         commanded=_by_row(efforts, base.time, math.nan),
     )
-    covered, bodies = content.bodies(base.time)
+    covered, bodies = content.bodies(facts, base.time)
     if bodies:
         samples = trajectory.at(np.arange(len(trajectory))[covered])
         motions = np.stack([*bodies.values()], axis=1)
@@ -263,7 +263,7 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
     }
     # Joint states, odometry and bodies that wait for each other: by topic, or body, decoded
     # messages by time.
-    bodies = [body.name for body in setup.bodies]
+    bodies = setup.body_names
     waiting: dict[str, dict[float, Any]] = {name: {} for name in (states, odometry, *bodies)}
     switches = dict(setup.initial.switches)
     for message in scan.messages():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ def rows_at(grid: Array, times: Array, values: Array) -> Array:
     """
     is_within = (times >= grid[0]) & (times <= grid[-1])  # samples may go on after the grid
     if np.array_equal(grid, times[is_within]):
-        return values[is_within]
+        return np.asarray(values[is_within])
     values = values.copy()
     values[:, 3:7] = with_continuous_signs(values[:, 3:7])
     base = np.column_stack([np.interp(grid, times, column) for column in values.T])
@@ -87,7 +87,10 @@ def rows_at(grid: Array, times: Array, values: Array) -> Array:
 
 
 def body_motions(
-    messages: Sequence[tuple[float, Array, str]], state_times: Array, bag: Path
+    messages: Sequence[tuple[float, Array, str]],
+    state_times: Array,
+    bag: Path,
+    known: Collection[str] | None = None,
 ) -> tuple[slice, Mapping[str, Array]]:
     """Return which states the messages of all free bodies cover, and motions (m, 13) by name.
 
@@ -95,13 +98,16 @@ def body_motions(
         messages: time [s], motion (13,) and frame of each message.
         state_times: of the states (k,) [s].
         bag: named in errors and the log.
+        known: names of the bodies; None for any.
 
     Raises:
         AccordError: if a number is not finite or too large.
     """
     by_name: dict[str, list[tuple[float, Array]]] = defaultdict(list)
     for time, motion, frame in messages:
-        by_name[frame.rpartition("/")[2]].append((time, motion))  # without the second robot's name
+        name = frame.rpartition("/")[2]  # without the second robot's prefix
+        if known is None or name in known:
+            by_name[name].append((time, motion))
     samples = dict[str, tuple[Array, Array]]()
     start, stop = 0, len(state_times)
     for name in sorted(by_name):

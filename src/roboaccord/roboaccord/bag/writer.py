@@ -60,9 +60,8 @@ class BagWriter:
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec()
         self._efforts = EffortCodec(setup.joints)
-        bodies = [body.name for body in setup.bodies]
-        self._bodies = BodiesCodec(bodies)
-        self._transforms = RobotTransforms(setup.tree, setup.joints, bodies=bodies)
+        self._bodies = BodiesCodec(setup.body_names)
+        self._transforms = RobotTransforms(setup.tree, setup.joints, bodies=setup.body_names)
         self._spool: Spool  # from `__enter__` on
         self._connections: dict[str, Connection] = {}  # by name of the topic
         self._switches: dict[str, bool] = {}  # as last recorded
