@@ -7,7 +7,7 @@ moves with those above it in the path. stage.py makes the figures.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,6 +91,28 @@ class Figure:
         shapes = self.parsed.shapes
         placed = [outline(s.vertices) @ rotations[s.link].T + origins[s.link] for s in shapes]
         return np.concatenate(placed)
+
+
+class BodyFigures:
+    """Free bodies on a page.
+
+    Args:
+        scene: viser's scene.
+        path: name of the node above theirs.
+        surfaces: of the bodies, each in its body's frame; other surfaces are left out.
+        opacity: of all, 0 to 1.
+    """
+
+    def __init__(
+        self, scene: SceneApi, path: str, surfaces: Iterable[Surface], opacity: float = 1.0
+    ) -> None:
+        bodies = [surface for surface in surfaces if surface.frame]
+        self._nodes = [add_surface(scene, f"{path}/{s.name}", s, opacity) for s in bodies]
+
+    def pose(self, motions: Iterable[Array]) -> None:
+        """Put the bodies where their motions (13,) have them."""
+        for node, motion in zip(self._nodes, motions):
+            node.position, node.wxyz = motion[:3], np.roll(motion[3:7], 1)
 
 
 def add_surface(scene: SceneApi, path: str, surface: Surface, opacity: float = 1.0) -> MeshHandle:

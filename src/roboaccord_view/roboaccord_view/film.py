@@ -59,7 +59,8 @@ class Film:
         fps: pictures per second of film.
         size: width and height of the pictures [pixels].
         speed: seconds of motion per second of film.
-        surfaces: terrain or a wall instead of level ground, and convex solids around the robot.
+        surfaces: terrain or a wall instead of level ground, convex solids around the robot, and
+            free bodies.
         beside: robots that are drawn translucent beside it. A legend states the distance of each
             from the robot or from its target, unless the line of its look takes that place.
         name: name of the motion's source, such as an engine, if there are others.
@@ -102,20 +103,21 @@ class Film:
         # The motion, resampled, and what follows from it for each of its t samples.
         self._step = speed / fps  # time between samples [s of motion]
         self._scene = Scene.parse(urdf, collision=collision)
-        self._robot = MovingRobot(self._scene, resample(trajectory, self._step))
+        bodies = [surface for surface in surfaces if surface.frame]
+        self._robot = MovingRobot(self._scene, resample(trajectory, self._step), bodies)
         self._motion = self._robot.motion
         self._aim = self._robot.tip() if aim is None else aim
         self._aim_speeds = self._robot.speeds(self._aim)  # speed of the aim (t,) [m/s]
         self._path = self._robot.path(self._aim)  # path of the aim in the world (t, 3) [m]
-        self._outline = self._robot.outlines()  # outermost vertices of the robot (t, v, 3) [m]
+        self._outline = self._robot.outlines()  # outermost vertices of both (t, v, 3) [m]
         self._layers = [Layers(run, self._step, len(self._motion), self._aim) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
         self._findings = findings
         # Index of the sample that each picture shows, in order.
         self._samples = np.arange(len(self._motion)) if uncut else self._samples_without_waiting()
-        # The faces that are drawn anew in each picture: of the robot, then of the solids.
-        self._solids = [surface for surface in surfaces if surface.name not in BACKDROPS]
-        drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
+        # The faces that are drawn anew in each picture: of robot and bodies, then of the solids.
+        self._solids = [s for s in surfaces if s.name not in BACKDROPS and not s.frame]
+        drawn: list[Shape | Surface] = [*self._robot.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
         # Index of the shape or solid of each face (f,).
         self._owners = np.repeat(np.arange(len(drawn)), [len(solid.faces) for solid in drawn])
@@ -162,7 +164,7 @@ class Film:
 
     def _draw_scene(self, camera: Camera, i: int, failed: Sequence[Failure]) -> Picture:
         """Draw backdrop, path, shadow and robot at a sample, joints that have failed in red."""
-        vertices = self._robot.placed(self._scene.shapes, i)
+        vertices = self._robot.placed(self._robot.shapes, i)
         points = np.concatenate([vertices, *(solid.vertices for solid in self._solids)])
         # Whether each face is drawn in red (f, 1).
         red = np.isin(self._owners, [failure.shape for failure in failed])[:, None]

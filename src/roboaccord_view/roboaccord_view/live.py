@@ -56,6 +56,7 @@ def open_stage(
     pose = pose_of(setup, setup.initial)
     stage.aim(pose)
     stage.pose(pose)
+    stage.bodies.pose(setup.initial.bodies)
     return stage
 
 
@@ -87,6 +88,7 @@ class StateDisplay:
     def show(self, state: RobotState, arrows: Array) -> None:
         """Show a state that was added to the path, and contacts by arrows (k, 2, 3) [m]."""
         self._stage.pose(pose_of(self._setup, state))
+        self._stage.bodies.pose(state.bodies)
         self._stage.show_contacts(arrows)
         self._clock.value = f"{state.time:.4f} s"
         if time.monotonic() > self._path_time + PATH_PERIOD:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract import STATE_ARRAYS, AccordError, Aim, Array, Trajectory, check_known
-from roboaccord.description import Scene, Shape, Tree
+from roboaccord.description import Scene, Shape, Surface, Tree
 from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quaternion
 
 # Number of directions in which outermost vertices are searched, evenly on a Fibonacci sphere. None
@@ -34,23 +34,35 @@ class MovingRobot:
 
     Args:
         scene: shapes of the robot.
-        motion: motion of its joints and base.
+        motion: motion of its joints and base, and of free bodies.
+        bodies: surfaces of the free bodies, each in its body's frame.
 
     Attributes:
         scene, motion: the arguments.
-        origins, turns: positions (t, k, 3) [m] and rotation matrices (t, k, 3, 3) of the links.
+        shapes: of the robot, then of the bodies, whose indices follow those of the links.
+        origins, turns: positions (t, k, 3) [m] and rotation matrices (t, k, 3, 3) of the links,
+            then of the bodies.
 
     Raises:
         AccordError: if the motion lacks a joint of the description.
     """
 
-    def __init__(self, scene: Scene, motion: Trajectory) -> None:
+    def __init__(self, scene: Scene, motion: Trajectory, bodies: Sequence[Surface] = ()) -> None:
         for joint in scene.tree.moving:
             if joint.name not in motion.joints:
                 raise AccordError(f"the motion has no joint {joint.name} of {scene.name}")
         self.scene, self.motion = scene, motion
         pose = motion.q, motion.position, motion.orientation
-        self.origins, self.turns = scene.tree.forward(motion.joints, *pose)
+        self.shapes, (self.origins, self.turns) = (
+            scene.shapes,
+            scene.tree.forward(motion.joints, *pose),
+        )
+        if motion.bodies is not None:
+            links = enumerate(bodies, len(scene.tree.links))
+            self.shapes += tuple(Shape(i, s.vertices, s.faces, s.colour) for i, s in links)
+            turns = quaternion_matrix(motion.bodies[:, :, 3:7])
+            self.origins = np.concatenate([self.origins, motion.bodies[:, :, :3]], axis=1)
+            self.turns = np.concatenate([self.turns, turns], axis=1)
 
     def path(self, aim: Aim | None = None) -> Array:
         """Return the path of the point of an aim, by default the centre of mass (t, 3) [m].
@@ -60,7 +72,8 @@ class MovingRobot:
         """
         tree = self.scene.tree
         if aim is None:
-            return tree.centres(self.origins, self.turns)
+            count = len(tree.links)
+            return tree.centres(self.origins[:, :count], self.turns[:, :count])
         links = [link.name for link in tree.links]
         check_known(f"{self.scene.name} has no link ", aim.link, links)
         i = links.index(aim.link)
@@ -72,9 +85,9 @@ class MovingRobot:
         return np.concatenate([s.vertices @ turns[s.link] + origins[s.link] for s in shapes])
 
     def outlines(self, every: int = 1) -> Array:
-        """Return the outermost vertices of all shapes, at each n-th sample (t, v, 3) [m]."""
+        """Return the outermost vertices of all `shapes`, at each n-th sample (t, v, 3) [m]."""
         turns, origins = self.turns[::every].swapaxes(2, 3), self.origins[::every, None]
-        shapes = self.scene.shapes
+        shapes = self.shapes
         placed = [outline(s.vertices) @ turns[:, s.link] + origins[:, :, s.link] for s in shapes]
         return np.concatenate(placed, axis=1)
 
@@ -110,8 +123,8 @@ class MovingRobot:
             return None
         points = self.outlines(max(1, len(motion) // MIN_PATH_SAMPLES))
         # The link of each of these points, and the length of its path.
-        counts = [len(outline(shape.vertices)) for shape in scene.shapes]
-        links = np.repeat([shape.link for shape in scene.shapes], counts)
+        counts = [len(outline(shape.vertices)) for shape in self.shapes]
+        links = np.repeat([shape.link for shape in self.shapes], counts)
         lengths = np.linalg.norm(np.diff(points, axis=0), axis=2).sum(axis=0)
         lengths[~np.isin(links, last_links(scene.tree))] = 0.0
         longest = int(lengths.argmax())
@@ -154,11 +167,19 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
         columns = [np.interp(time, trajectory.time, column) for column in values.T]
         return np.column_stack(columns) if columns else np.empty((len(time), 0))
 
+    def turned(quaternions: Array) -> Array:
+        """Return quaternions (n, 4), given at each sample, at the new times (t, 4)."""
+        # Quaternions q and -q are one rotation, but their mean is none: neighbours get equal signs.
+        turns = quaternions.copy()
+        flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+        turns[1:] *= np.cumprod(flips)[:, None]
+        turns = interpolated(turns)
+        return np.asarray(turns / np.linalg.norm(turns, axis=1, keepdims=True))
+
     arrays: dict[str, Any] = {n: interpolated(getattr(trajectory, n)) for n in STATE_ARRAYS}
-    # Quaternions q and -q are one rotation, but their mean is none: give neighbours equal signs.
-    turns = trajectory.orientation.copy()
-    flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-    turns[1:] *= np.cumprod(flips)[:, None]
-    turns = interpolated(turns)
-    arrays["orientation"] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
+    arrays["orientation"] = turned(trajectory.orientation)
+    if trajectory.bodies is not None:
+        motions = [np.split(motion, (3, 7), axis=1) for motion in trajectory.bodies.swapaxes(0, 1)]
+        between = [(interpolated(p), turned(q), interpolated(v)) for p, q, v in motions]
+        arrays["bodies"] = np.stack([np.column_stack(parts) for parts in between], axis=1)
     return replace(trajectory, time=time, switches={}, wrench=None, **arrays)

@@ -17,7 +17,7 @@ from roboaccord.bag import PERIOD
 from roboaccord.contract import REFUSED, Aim, Array, Event, Trajectory
 
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
-from roboaccord_view.figure import Figure, Pose
+from roboaccord_view.figure import BodyFigures, Figure, Pose
 from roboaccord_view.motion import MovingRobot
 from roboaccord_view.second import SecondRun
 from roboaccord_view.stage import Stage
@@ -73,6 +73,10 @@ class Recording:
         angles = dict(zip(motion.joints, motion.q[i], strict=True))
         return angles, motion.position[i], motion.orientation[i]
 
+    def bodies(self, i: int) -> Array:
+        """Return the motions of the free bodies at a sample (b, 13)."""
+        return self.trajectory.state(i).bodies
+
 
 class SecondRecording(Recording):
     """Another motion, and the translucent figure that shows it.
@@ -92,6 +96,8 @@ class SecondRecording(Recording):
         figure = stage.add_robot(second.painted(self._look), key)
         motion = second.trajectory
         super().__init__(figure, motion, MovingRobot(figure.parsed, motion).path(aim))
+        path, opacity = f"/world/{key}", self._look.opacity
+        self._bodies = BodyFigures(stage.server.scene, path, second.bodies, opacity)
         gui = stage.server.gui
         points = aim.name if aim else "centres of mass"
         self.distance = gui.add_text(f"{second.name}: {points} apart [m]", "", disabled=True)
@@ -101,6 +107,7 @@ class SecondRecording(Recording):
         """Show the motion at a time [s], and return the point of its path (3,) [m]."""
         i, look = self.index(moment), self._second.look_at(moment)
         self.figure.pose(self.pose(i))
+        self._bodies.pose(self.bodies(i))
         if look.colours != self._look.colours:
             self.figure.paint(self._second.painted(look))
         if look.line != self._cause.content:
@@ -184,6 +191,7 @@ class Player:
         is_jump = not 0.0 <= moment - self._last_shown <= JUMP_TIME
         self._last_shown = moment
         self.stage.pose(self._main.pose(i), at_once=is_jump)
+        self.stage.bodies.pose(self._main.bodies(i))
         self.stage.show_contacts(self._arrows(moment))
         self._show_failures(moment)
         self._pictures += 1

@@ -13,11 +13,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
 from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
-from roboaccord.description import BLUE, Scene
+from roboaccord.description import BLUE, Scene, Surface
 
 from roboaccord_view.drawing.annotations import rgb
 from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
@@ -43,6 +44,7 @@ class SecondRun:
         looks: looks in order of time; each is valid from its time on.
         name: name of the motion's source, such as an engine.
         colour: colour of the robot.
+        bodies: surfaces of the free bodies beside it, in that colour.
     """
 
     trajectory: Trajectory
@@ -50,6 +52,7 @@ class SecondRun:
     looks: Sequence[Look] = (Look(),)
     name: str = REFERENCE
     colour: Colour = BLUE
+    bodies: Sequence[Surface] = ()
 
     def painted(self, look: Look) -> str:
         """Return the description in the colours of a look."""
@@ -66,6 +69,11 @@ class SecondRun:
         if not last.link or moment < last.since:
             return replace(current, link="", line="")
         return replace(current, link=last.link, line=last.line)
+
+    def with_bodies(self, surfaces: Sequence[Surface]) -> Self:
+        """Return the run with the free bodies among surfaces, if its motion has any."""
+        moving = [] if self.trajectory.bodies is None else [s for s in surfaces if s.frame]
+        return replace(self, bodies=[replace(s, colour=np.array(self.colour)) for s in moving])
 
 
 def runs_beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
@@ -110,7 +118,7 @@ class Layers:
         self.second = second
         self._parsed = cache(Scene.parse)  # scene of a description; few looks differ
         scene = self._parsed(second.painted(second.look_at(0.0)))
-        moved = MovingRobot(scene, resample(second.trajectory, step))
+        moved = MovingRobot(scene, resample(second.trajectory, step), second.bodies)
         samples = np.minimum(np.arange(count), len(moved.motion) - 1)
         self._moved = moved
         self.ink = rgb(255.0 * np.array(second.colour))
@@ -129,7 +137,9 @@ class Layers:
         motion = self._moved.motion
         k = min(i, len(motion) - 1)
         look = self.second.look_at(float(motion.time[k]))
-        shapes = self._parsed(self.second.painted(look)).shapes
+        robot = self._parsed(self.second.painted(look)).shapes
+        bodies = self._moved.shapes[len(robot) :]
+        shapes = [*robot, *(replace(shape, opacity=look.opacity) for shape in bodies)]
         for opacity in sorted({shape.opacity for shape in shapes}):
             layer = [shape for shape in shapes if shape.opacity == opacity]
             clearance = np.float32(1.0 if look.link else CLEARANCE)

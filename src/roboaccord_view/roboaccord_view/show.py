@@ -79,6 +79,9 @@ class Recorded:
             tell(f"not drawn: {len(dropped)} meshes that only the bag names: {hint}")
         setup = _setup_of(run, tell)
         surfaces = surfaces_around(setup) if setup else []
+        if run.trajectory.bodies is None:
+            surfaces = [surface for surface in surfaces if not surface.frame]
+        others = [other.with_bodies(surfaces) for other in others]
         return cls(run, urdfs[0], others, names_of(runs)[0], setup, surfaces)
 
     @property

@@ -27,7 +27,7 @@ from roboaccord.scenario import Camera
 from roboaccord_view.drawing.annotations import GREEN, rgb
 from roboaccord_view.drawing.ground import GRID_COLOUR, GROUND_COLOUR, PATH_COLOUR
 from roboaccord_view.drawing.raster import Mesh, count_hidden
-from roboaccord_view.figure import Figure, Pose, add_surface
+from roboaccord_view.figure import BodyFigures, Figure, Pose, add_surface
 from roboaccord_view.stance import AZIMUTHS, CHECK_SIZE, ELEVATION, FOV, STEEP_VIEW, frame, towards
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Stage:
     Attributes:
         server: viser's server.
         robot: the figure that the view follows.
+        bodies: the free bodies among the surfaces.
         nodes: viser's nodes of the surfaces, by name, and of the grid as `grid`.
 
     Raises:
@@ -93,7 +94,8 @@ class Stage:
         scene.set_up_direction("+z")
         scene.configure_environment_map("warehouse", environment_intensity=AMBIENT_INTENSITY)
         self._world = scene.add_frame("/world", show_axes=False)
-        self._surfaces = {surface.name: surface for surface in surfaces}
+        self._surfaces = {surface.name: surface for surface in surfaces if not surface.frame}
+        self.bodies = BodyFigures(scene, "/world", surfaces)
         self.nodes = self._add_surfaces()
         self.robot = self.add_robot(urdf)
         # Contact forces as orange arrows and their points as red dots, hidden at first; sizes in m.

@@ -13,7 +13,8 @@ from roboaccord.bag.reader import BagRun
 from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import Tree
 
-# Columns of the base, by their unit; then units of the columns of joints that turn, and that slide.
+# Columns of the base, and of each free body, by their unit; then units of the columns of joints
+# that turn, and that slide.
 _BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}
 _REVOLUTE = {"q": "rad", "qd": "rad/s", "effort": "N m"}
 _PRISMATIC = {"q": "m", "qd": "m/s", "effort": "N"}
@@ -27,15 +28,21 @@ def columns(run: BagRun) -> list[str]:
         for joint in run.trajectory.joints:
             units = _PRISMATIC if joint in prismatic else _REVOLUTE
             joints.append(f"{quantity}/{joint} [{units[quantity]}]")
-    base = [f"base/{name} [{unit}]" for unit, names in _BASE.items() for name in names.split()]
+    base = [
+        f"{frame}/{name} [{unit}]"
+        for frame in ("base", *run.bodies)
+        for unit, names in _BASE.items()
+        for name in names.split()
+    ]
     switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
     return ["time [s]", *joints, *base, *switches]
 
 
 def table(run: BagRun) -> Array:
-    """Return a row for each tick: time, q, qd, effort, position, orientation, twist, switches.
+    """Return a row for each tick: time, q, qd, effort, those of base and bodies, switches.
 
-    The table is (k, 3n + 14 + switches) for n joints; a switch is 1 where it is on.
+    The table is (k, 3n + 14 + 13b + switches) for n joints and b bodies, each with position,
+    orientation and twist as the base; a switch is 1 where it is on.
     """
     return np.column_stack([run.trajectory.rows(), *run.trajectory.switches.values()])
 

@@ -1,7 +1,8 @@
 """Comparison of recorded runs, signal by signal, at common time stamps or at those of both.
 
 A run is the motion of a robot, read from a bag (a recording of ROS 2). A signal is one quantity of
-it over time: position, rate or effort of a joint, a coordinate of the base, or a switch. `compare`
+it over time: position, rate or effort of a joint, a coordinate of the base or of a free body, or a
+switch. `compare`
 compares each run with a reference run, the first one, and returns the deviations of all signals and
 a verdict; `accord compare` prints them. `common_grid` chooses the times; where only one of two runs
 has a sample, the signals of the other are interpolated (resampling.py), in a way that depends on
@@ -26,6 +27,7 @@ from roboaccord.bag.reader import BagRun
 from roboaccord.bag.resampling import SLACK, Mask, Resampling
 from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, did_you_mean, to_json
 from roboaccord.contract.outcome import Verdict
+from roboaccord.contract.state import BODY_ORIENTATION, BODY_POSITION
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 
 # Default tolerance, in each signal's unit: at 1 m/s the resolution of a time stamp, 1 ns, makes a
@@ -35,10 +37,10 @@ SAME_RUN_TOLERANCE = 1e-9
 # snake over 5 s, 65 mm and 58 mrad were measured (docs/tutorial_ros.md).
 GAZEBO_TOLERANCE = 0.05
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
-_POSITIONS = ("base/x", "base/y", "base/z")
-TURNS = ("base/roll", "base/pitch", "base/yaw")  # signals that are the same after a whole turn
+TURNS = ("roll", "pitch", "yaw")  # of a base or body: they are the same after a whole turn
 _CONSTANT_PREFIXES = ("effort/", "switch/")  # of signals that are constant between samples
 _RATE_PREFIX = "qd/"  # of the rates of joints
+_JOINT_PREFIXES = ("q/", _RATE_PREFIX, *_CONSTANT_PREFIXES)  # of signals of no base or body
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,8 @@ def compare(
 
     - efforts and switches (0 and 1) are those of the next sample, because a sample has what was in
       force before it; they are left out if it is more than a control period away;
-    - positions and angles of the base are interpolated by cubics with the recorded rates at both
-      ends, or linearly and on the shortest path where the rates do not fit;
+    - positions and angles of base and bodies are interpolated by cubics with the recorded rates at
+      both ends, or linearly and on the shortest path where the rates do not fit;
     - rates are interpolated linearly, and left out between samples with a jump or with an event of
       either run.
 
@@ -130,7 +132,8 @@ def compare(
         first: path and run of the reference.
         others: paths and runs to compare.
         signals: names or glob patterns of `q/JOINT`, `qd/JOINT`, `effort/JOINT`, `base/x`,
-            `base/y`, `base/z`, `base/roll`, `base/pitch`, `base/yaw`, `switch/NAME`; all if empty.
+            `base/y`, `base/z`, `base/roll`, `base/pitch`, `base/yaw`, the same of a free body as
+            `BODY/x`, `switch/NAME`; all if empty.
         start, stop: limits of the compared time [s].
         tolerance: largest difference of any signal, in its unit, that passes. If None, 1e-9, which
             only recordings of the same run meet, or 0.05 where a bag is from Gazebo.
@@ -161,16 +164,31 @@ def signals_of(run: BagRun) -> dict[str, Array]:
     for kind, values in (("q", motion.q), ("qd", motion.qd), ("effort", motion.effort)):
         for joint, column in zip(motion.joints, values.T, strict=True):
             signals[f"{kind}/{joint}"] = column
-    if run.has_base:
-        signals |= dict(zip(_POSITIONS, motion.position.T))
-        signals |= dict(zip(TURNS, _angles(motion.orientation)))
+    for frame, rows in _frames(run).items():
+        signals |= _pose_signals(frame, rows[:, BODY_POSITION], rows[:, BODY_ORIENTATION])
     signals |= {f"switch/{name}": on.astype(float) for name, on in motion.switches.items()}
     return signals
 
 
-def _angles(orientation: Array) -> Array:
-    """Return roll, pitch and yaw (3, k) of quaternions (k, 4)."""
-    return np.array([quaternion_rpy(q) for q in orientation]).reshape(-1, 3).T
+def is_turn(signal: str) -> bool:
+    """Return whether a signal is an angle of the base or a body, the same after a whole turn."""
+    return signal.rpartition("/")[2] in TURNS and not signal.startswith(_JOINT_PREFIXES)
+
+
+def _frames(run: BagRun) -> dict[str, Array]:
+    """Return the motions (k, 13) of the base, if it was recorded, and of the bodies by name."""
+    motion = run.trajectory
+    base = np.column_stack([motion.position, motion.orientation, motion.twist])
+    frames = {"base": base} if run.has_base else {}
+    bodies = () if motion.bodies is None else motion.bodies.swapaxes(0, 1)
+    return {**frames, **dict(zip(run.bodies, bodies, strict=True))}
+
+
+def _pose_signals(frame: str, position: Array, orientation: Array) -> dict[str, Array]:
+    """Return coordinates, roll, pitch and yaw of a base or body by name (k,)."""
+    angles = np.array([quaternion_rpy(q) for q in orientation]).reshape(-1, 3)
+    names = [f"{frame}/{name}" for name in (*"xyz", *TURNS)]
+    return dict(zip(names, (*position.T, *angles.T), strict=True))
 
 
 def _on_grid(
@@ -197,12 +215,13 @@ def _on_grid(
         elif name.startswith("q/"):
             rates = signals[_RATE_PREFIX + name.removeprefix("q/")]
             resampled[name] = resampling.cubic(values[:, None], rates[:, None])[:, 0], always
-    if run.has_base:
-        rotations = quaternion_matrix(motion.orientation)  # (k, 3, 3), base to world
-        velocity = np.einsum("kij,kj->ki", rotations, motion.twist[:, :3])  # in the world's axes
-        positions = resampling.cubic(motion.position, velocity)
-        angles = _angles(resampling.orientations(motion.orientation, motion.twist[:, 3:]))
-        for name, values in zip((*_POSITIONS, *TURNS), (*positions.T, *angles), strict=True):
+    for frame, rows in _frames(run).items():
+        position, orientation, velocity, spin = np.split(rows, (3, 7, 10), axis=1)
+        rotations = quaternion_matrix(orientation)  # (k, 3, 3), base or body to world
+        velocity = np.einsum("kij,kj->ki", rotations, velocity)  # in the world's axes
+        positions = resampling.cubic(position, velocity)
+        angles = resampling.orientations(orientation, spin)
+        for name, values in _pose_signals(frame, positions, angles).items():
             resampled[name] = values, always
     return resampled
 
@@ -272,7 +291,7 @@ def _deviation(grid: Array, differences: Array, name: str) -> Deviation:
     is_finite = np.isfinite(differences)
     if not is_finite.all():
         raise AccordError(f"{name} is not a finite number at t = {grid[is_finite.argmin()]:g} s")
-    if name in TURNS:
+    if is_turn(name):
         differences = differences - 2.0 * np.pi * np.round(differences / (2.0 * np.pi))
     worst = int(np.abs(differences).argmax())
     rms = float(np.sqrt(np.mean(differences**2)))

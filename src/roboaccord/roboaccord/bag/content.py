@@ -2,16 +2,16 @@
 
 A bag is a recording of ROS 2: messages, each of a topic (a channel with a name and a message type).
 `Content.of` reads all messages of a bag, up to its end or to where it is damaged. Its methods
-decode them: `states` the joints, `base` the odometry, then `commands`, `events` and `switches`, and
-`facts` the scenario and the versions that our own recorder writes. reader.py makes a run of them.
+decode them: `states` the joints, `base` the odometry, `bodies` the free bodies, then `commands`,
+`events` and `switches`, and `facts` the scenario and the versions that our own recorder writes.
+reader.py makes a run of them.
 
 A foreign bag, such as one of `ros2 bag record`, has no facts; what is assumed of it (the only topic
 of a type, missing velocities, a base that is recorded less often) stays, and is logged (test_bag,
 test_foreign). A bag may also have the motion of the reference, the analytical simulator, which is
 shown as a second robot (second_robot.py): its topics are not read here.
 
-A topic of our own bags is added in topics.py, with a method here that reads it. Numbers beyond
-MAX_NUMBER are refused before they are multiplied.
+A topic of our own bags is added in topics.py, with a method here that reads it.
 """
 
 from __future__ import annotations
@@ -32,14 +32,26 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.folder import bag_files, doubts, scan_of, unpacked
 from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.records import McapScan
-from roboaccord.bag.rows import BASE_NUMBERS, decode_padded, interpolate_base, rows_since_reset
-from roboaccord.cdr.codecs import TRUE, JointStateCodec, OdometryCodec, read_joint_state
+from roboaccord.bag.rows import (
+    BASE_NUMBERS,
+    body_motions,
+    check_finite,
+    decode_padded,
+    rows_at,
+    rows_since_reset,
+)
+from roboaccord.cdr.codecs import (
+    TRUE,
+    JointStateCodec,
+    OdometryCodec,
+    read_body,
+    read_joint_state,
+)
 from roboaccord.cdr.messages import decode_events, decode_string
 from roboaccord.cdr.wire import STAMP, STAMP_AT
 from roboaccord.contract import IDENTITY, AccordError, Array, Event
 from roboaccord.contract.checks import ROUND_OFF
 
-MAX_NUMBER = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -178,10 +190,10 @@ class Content:
     def find_topic(self, name: str) -> str:
         """Return our topic, or the only one that has its type; "" where there is neither."""
         own_topic = f"{self.namespace}/{name}"
-        if own_topic in self.kinds:
+        if own_topic in self.kinds or name == names.BODIES:
             return own_topic
         of_same_type = [topic for topic, kind in self.kinds.items() if kind == names.TYPES[name]]
-        candidates = [t for t in of_same_type if self.raw(t) and not _is_of_reference(t)]
+        candidates = [t for t in of_same_type if self.raw(t) and not _is_other(t)]
         return candidates[0] if len(candidates) == 1 else ""
 
     def decode(self, name: str, decode: Callable[[bytes], T]) -> list[T]:
@@ -256,20 +268,8 @@ class Content:
             _log.warning("%s: efforts that are not finite are read as zero", self.bag)
             effort = np.where(np.isfinite(effort), effort, 0.0)
         for values, quantity in ((q, "angles"), (qd, "rates"), (effort, "efforts")):
-            self._check_finite(time, values, quantity)
+            check_finite(time, values, quantity, self.bag)
         return JointStates(tuple(joints), time, q, qd, effort)
-
-    def _check_finite(self, time: Array, values: Array, quantity: str) -> None:
-        """Refuse values (k, m) of a quantity that are not finite, or larger than MAX_NUMBER.
-
-        Raises:
-            AccordError: naming the first time.
-        """
-        is_bad = ~(np.abs(values) < MAX_NUMBER).all(axis=1)
-        if is_bad.any():
-            first = int(is_bad.argmax())
-            reason = f"beyond {MAX_NUMBER:g}" if np.isfinite(values[first]).all() else "not finite"
-            raise AccordError(f"{self.bag}: {quantity} are {reason} at t = {time[first]:g} s")
 
     def switches(self, facts: Mapping[str, Any], time: Array) -> dict[str, NDArray[np.bool_]]:
         """Return the state of each switch at each time (k,), from the events.
@@ -291,7 +291,7 @@ class Content:
         rows = rows_since_reset(self.decode(names.ODOMETRY, OdometryCodec().decode), self.bag)
         times = np.array([row[0] for row in rows])
         values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, BASE_NUMBERS)
-        self._check_finite(times, values, "poses or twists of the base")
+        check_finite(times, values, "poses or twists of the base", self.bag)
         # Joint states from `start` to `stop` are within the time that odometry covers.
         start = stop = 0
         if len(times):
@@ -303,19 +303,25 @@ class Content:
             return BaseMotion(state_times, False, slice(None), values)
         covered = slice(start, stop)
         time = state_times[covered]
-        # Odometry may go on after the last joint state.
-        is_within = (times >= time[0]) & (times <= time[-1])
-        if np.array_equal(time, times[is_within]):
-            return BaseMotion(time, True, covered, values[is_within])
-        return BaseMotion(time, True, covered, interpolate_base(time, times, values))
+        return BaseMotion(time, True, covered, rows_at(time, times, values))
+
+    def bodies(self, facts: Mapping[str, Any], time: Array) -> tuple[slice, Mapping[str, Array]]:
+        """Return which states the messages of all bodies cover, and motions (m, 13) by name.
+
+        Args:
+            facts: of the bag; bodies that are not in its scenario are left out.
+            time: of the states (k,) [s].
+        """
+        known = facts.get("scenario", {}).get("bodies", {}) if facts else None
+        return body_motions(self.decode(names.BODIES, read_body), time, self.bag, known)
 
 
 def _is_state(topic: str, kind: str) -> bool:
     """Return whether a topic has joint states, neither Gazebo's own nor the reference's."""
     ours = topic.endswith(f"/{names.STATES}") and not topic.endswith(f"/gz/{names.STATES}")
-    return ours and kind == names.TYPES[names.STATES] and not _is_of_reference(topic)
+    return ours and kind == names.TYPES[names.STATES] and not _is_other(topic)
 
 
-def _is_of_reference(topic: str) -> bool:
-    """Return whether a topic is the reference's; the namespace itself may have that name."""
-    return f"/{names.REFERENCE}/" in topic[1:]
+def _is_other(topic: str) -> bool:
+    """Return whether a topic is the reference's, or of bodies; a namespace may have that name."""
+    return f"/{names.REFERENCE}/" in topic[1:] or topic.endswith(f"/{names.BODIES}")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from roboaccord.bag.content import Content
 from roboaccord.bag.folder import bag_files, scan_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.resampling import SLACK
-from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
+from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec, read_body
 from roboaccord.cdr.messages import decode_events, decode_string, decode_wrench
 from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
 from roboaccord.contract.results import Drawn, Json, to_json
@@ -53,6 +53,7 @@ class BagRun(Drawn):
     Args:
         robot: name in the topics; "" where they have no namespace.
         trajectory: states at the control ticks, and events.
+        bodies: names of the free bodies, in the order of `trajectory.bodies`.
         has_base: whether the bag has the motion of the base; otherwise it stays at the origin.
         commands: commanded efforts (k, n) [N m], with the time of the state that each answers.
         wrenches: commanded wrenches on the base (k, 6) [N, N m], likewise; empty for most robots.
@@ -69,6 +70,7 @@ class BagRun(Drawn):
 
     robot: str = ""
     trajectory: Trajectory
+    bodies: tuple[str, ...] = ()
     has_base: bool = True
     commands: Commands = NO_COMMANDS
     wrenches: Commands = NO_COMMANDS
@@ -168,11 +170,17 @@ def run_of(content: Content) -> BagRun:
         wrench=_by_row(wrenches, base.time),
         commanded=_by_row(efforts, base.time, math.nan),
     )
+    covered, bodies = content.bodies(facts, base.time)
+    if bodies:
+        samples = trajectory.at(np.arange(len(trajectory))[covered])
+        motions = np.stack([*bodies.values()], axis=1)
+        trajectory = replace(samples, bodies=motions, events=trajectory.events)
     in_namespace = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
     descriptions = in_namespace or content.raw(f"/{names.DESCRIPTION}")
     return BagRun(
         robot=robot,
         trajectory=trajectory,
+        bodies=tuple(bodies),
         has_base=base.is_recorded,
         commands=_as_arrays(efforts, len(states.joints)),
         wrenches=_as_arrays(wrenches, 6),
@@ -221,8 +229,8 @@ def _as_arrays(commands: Sequence[tuple[float, Array]], width: int) -> Commands:
 def play(bag: Path, setup: Setup, observer: Observer) -> None:
     """Pass the states and events of a bag to an observer, in the order of the recording.
 
-    Joint states and odometry with the same time stamp make a state, in either order; one without
-    the other is left out. Switches change by events, from the state after an event on.
+    Joint states, odometry and free bodies with the same time stamp make a state, in any order; one
+    without the others is left out. Switches change by events, from the state after an event on.
 
     Raises:
         AccordError: if it is not a bag, or is damaged.
@@ -247,24 +255,29 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
     """
     namespace = f"/{setup.robot.name}"
     states, odometry = f"{namespace}/{names.STATES}", f"{namespace}/{names.ODOMETRY}"
+    body_topic = f"{namespace}/{names.BODIES}"
     decoders: dict[str, Callable[[bytes], Any]] = {
         states: JointStateCodec(setup.joints).decode,
         odometry: OdometryCodec().decode,
+        body_topic: read_body,  # motion and name
     }
-    # Joint states and odometry that wait for each other: by topic, decoded messages by time.
-    waiting: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
+    # Joint states, odometry and bodies that wait for each other: by topic, or body, decoded
+    # messages by time.
+    bodies = setup.body_names
+    waiting: dict[str, dict[float, Any]] = {name: {} for name in (states, odometry, *bodies)}
     switches = dict(setup.initial.switches)
     for message in scan.messages():
         topic, data = scan.channels[message.channel].topic, message.data
         if topic == f"{namespace}/{names.EVENTS}":
             for event in decode_events(data):
                 observer.on_event(event)
-        elif topic in waiting:
+        elif topic in decoders:
             time, *values = decoders[topic](data)
-            waiting[topic][time] = values
+            waiting.get(values[-1] if topic == body_topic else topic, {})[time] = values
             if all(time in by_time for by_time in waiting.values()):
                 q, qd, effort = waiting[states][time]
                 position, orientation, twist = waiting[odometry][time]
+                moved = np.array([waiting[name][time][0] for name in bodies])
                 # Both topics are in order: an older message can no longer arrive.
                 for by_time in waiting.values():
                     by_time.clear()
@@ -272,7 +285,8 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
                     switching = switchings.pop(0)
                     switches = {**switches, switching.subject: switching.kind.endswith("_on")}
                 base = position, orientation, twist
-                observer.on_state(RobotState(time, q, qd, effort, *base, switches))
+                state = RobotState(time, q, qd, effort, *base, switches)
+                observer.on_state(replace(state, bodies=moved) if bodies else state)
 
 
 def _switchings(scan: McapScan, setup: Setup) -> list[Event]:

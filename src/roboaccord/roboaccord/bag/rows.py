@@ -2,14 +2,16 @@
 
 content.py reads recordings of ROS 2, and calls these functions. Recordings that others made may
 lack velocities or efforts (`decode_padded`), jump back in time (`rows_since_reset`), or have the
-odometry, that is, the motion of the base, less often than joint states (`interpolate_base`). What
+odometry, that is, the motion of the base, less often than joint states (`rows_at`); those of free
+bodies come one by one (`body_motions`). What
 is assumed about them stays, and is logged (test_bag, test_foreign).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from roboaccord.cdr.codecs import read_joint_state
 from roboaccord.contract import AccordError, Array
 
 _log = logging.getLogger(__name__)
+MAX_NUMBER = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 BASE_NUMBERS = 13  # numbers of a row: position 3, orientation 4, twist 6
 
 
@@ -60,14 +63,19 @@ def rows_since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[A
     return kept
 
 
-def interpolate_base(grid: Array, times: Array, values: Array) -> Array:
-    """Return the base at the times of a grid (m, 13), interpolated linearly from samples.
+def rows_at(grid: Array, times: Array, values: Array) -> Array:
+    """Return the base, or a body, at the times of a grid within those of its samples (m, 13).
+
+    It is interpolated linearly where the samples have other times.
 
     Args:
         grid: times to interpolate at (m,) [s].
         times: of the samples (k,) [s].
         values: position, quaternion and twist of the samples (k, 13).
     """
+    is_within = (times >= grid[0]) & (times <= grid[-1])  # samples may go on after the grid
+    if np.array_equal(grid, times[is_within]):
+        return np.asarray(values[is_within])
     values = values.copy()
     values[:, 3:7] = with_continuous_signs(values[:, 3:7])
     base = np.column_stack([np.interp(grid, times, column) for column in values.T])
@@ -76,3 +84,56 @@ def interpolate_base(grid: Array, times: Array, values: Array) -> Array:
     norm = np.linalg.norm(base[is_between, 3:7], axis=1, keepdims=True)
     base[is_between, 3:7] /= np.where(norm > 0.0, norm, 1.0)
     return base
+
+
+def body_motions(
+    messages: Sequence[tuple[float, Array, str]],
+    state_times: Array,
+    bag: Path,
+    known: Collection[str] | None = None,
+) -> tuple[slice, Mapping[str, Array]]:
+    """Return which states the messages of all free bodies cover, and motions (m, 13) by name.
+
+    Args:
+        messages: time [s], motion (13,) and frame of each message.
+        state_times: of the states (k,) [s].
+        bag: named in errors and the log.
+        known: names of the bodies; None for any.
+
+    Raises:
+        AccordError: if a number is not finite or too large.
+    """
+    by_name: dict[str, list[tuple[float, Array]]] = defaultdict(list)
+    for time, motion, frame in messages:
+        name = frame.rpartition("/")[2]  # without the second robot's prefix
+        if known is None or name in known:
+            by_name[name].append((time, motion))
+    samples = dict[str, tuple[Array, Array]]()
+    start, stop = 0, len(state_times)
+    for name in sorted(by_name):
+        times, values = map(np.array, zip(*rows_since_reset(by_name[name], bag), strict=True))
+        check_finite(times, values, f"poses or twists of {name}", bag)
+        start = max(start, int(np.searchsorted(state_times, times[0])))
+        stop = min(stop, int(np.searchsorted(state_times, times[-1], side="right")))
+        samples[name] = times, values
+    if start >= stop:
+        return slice(None), {}
+    covered = slice(start, stop)
+    return covered, {
+        name: rows_at(state_times[covered], *sample) for name, sample in samples.items()
+    }
+
+
+def check_finite(time: Array, values: Array, quantity: str, bag: Path) -> None:
+    """Refuse values (k, m) of a quantity that are not finite, or larger than MAX_NUMBER.
+
+    Larger ones would overflow when they are multiplied.
+
+    Raises:
+        AccordError: naming the first time.
+    """
+    is_bad = ~(np.abs(values) < MAX_NUMBER).all(axis=1)
+    if is_bad.any():
+        first = int(is_bad.argmax())
+        reason = f"beyond {MAX_NUMBER:g}" if np.isfinite(values[first]).all() else "not finite"
+        raise AccordError(f"{bag}: {quantity} are {reason} at t = {time[first]:g} s")

@@ -21,6 +21,8 @@ LIBRARY = "roboaccord"
 # At each control tick: joint states, motion of the base, and commanded efforts; then events.
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS = "events"
+# Where there are any: motion of the free bodies beside the robot, a message for each at a tick.
+BODIES = "bodies"
 # Optional: commanded wrench or twist of the base, contact points, faults that the controller
 # detected, and targets that people asked for.
 WRENCH, TWIST, CONTACTS, FINDINGS = "wrench", "twist", "contacts", "findings"
@@ -31,6 +33,7 @@ DESCRIPTION, SCENARIO, SURROUNDINGS = "robot_description", "scenario", "surround
 REFERENCE = "reference"
 REFERENCE_STATES = f"{REFERENCE}/{STATES}"
 REFERENCE_ODOMETRY = f"{REFERENCE}/{ODOMETRY}"
+REFERENCE_BODIES = f"{REFERENCE}/{BODIES}"
 REFERENCE_DESCRIPTION = f"{REFERENCE}/{DESCRIPTION}"
 # Further topics of ROS: transforms of frames, diagnostics, velocities that people ask for.
 TF, TF_STATIC, DIAGNOSTICS, CMD_VEL = "/tf", "/tf_static", "diagnostics", "cmd_vel"
@@ -64,7 +67,7 @@ OPTIONAL_TOPICS = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINT
 NAMES_BY_TYPE = {
     "std_msgs/msg/String": (DESCRIPTION, SCENARIO, REFERENCE_DESCRIPTION),
     "sensor_msgs/msg/JointState": (STATES, TARGET_JOINTS, REFERENCE_STATES),
-    "nav_msgs/msg/Odometry": (ODOMETRY, REFERENCE_ODOMETRY),
+    "nav_msgs/msg/Odometry": (ODOMETRY, BODIES, REFERENCE_ODOMETRY, REFERENCE_BODIES),
     "trajectory_msgs/msg/JointTrajectory": (EFFORTS,),
     "diagnostic_msgs/msg/DiagnosticArray": (EVENTS, FINDINGS),
     "geometry_msgs/msg/WrenchStamped": (WRENCH,),

@@ -69,9 +69,12 @@ class RobotTransforms:
         tree: links and joints of the robot.
         joints: names of the entries of `RobotState.q`; a joint without an entry stays at zero.
         prefix: put in front of the names of the robot's frames.
+        bodies: names of the free bodies, which are their frames.
     """
 
-    def __init__(self, tree: Tree, joints: Sequence[str], prefix: str = "") -> None:
+    def __init__(
+        self, tree: Tree, joints: Sequence[str], prefix: str = "", bodies: Sequence[str] = ()
+    ) -> None:
         joints = list(joints)
         moving = [joint for joint in tree.moving if joint.name in joints]
         fixed = [joint for joint in tree.joints if joint not in moving]
@@ -91,8 +94,10 @@ class RobotTransforms:
         world = [("odom", f"{prefix}world")] if tree.in_world else []
         frames = [("odom", f"{prefix}base_link"), *_frames_of(moving, prefix)]
         fixed_to_odom = world if tree.bearing else [*bearing, *world]
-        self._codec = TransformCodec([*frames, *(bearing if tree.bearing else ())])
-        self._poses = np.tile(_IDENTITY, (1 + len(moving) + tree.bearing, 1))
+        frames += [*(bearing if tree.bearing else ()), *(("odom", prefix + b) for b in bodies)]
+        self._codec = TransformCodec(frames)
+        self._poses = np.tile(_IDENTITY, (len(frames), 1))
+        self._body_poses = self._poses[len(frames) - len(bodies) :]
         self._bearing_row = 1 + len(moving) if tree.bearing else 0  # 0 is the base's own
         self._static_codec = TransformCodec([*_frames_of(fixed, prefix), *fixed_to_odom])
         identities = np.array([_IDENTITY] * len(fixed_to_odom)).reshape(-1, _NUMBERS)
@@ -109,7 +114,7 @@ class RobotTransforms:
     def poses(self, state: RobotState) -> Array:
         """Return the poses of the base and of n joints in a state (1 + n, 7).
 
-        A bearing adds one more. The next call overwrites the array.
+        A bearing adds one more, and so does each free body. The next call overwrites the array.
         """
         q = state.q[self._columns]
         half_angles = self._half_turns * q
@@ -121,6 +126,7 @@ class RobotTransforms:
         joint_poses[:, :3] = self._zero_poses[:, :3] + self._slide_axes * q[:, None]
         joint_poses[:, 3:] = self._zero_poses[:, 3:] * np.cos(half_angles)[:, None]
         joint_poses[:, 3:] += self._axis_products * np.sin(half_angles)[:, None]
+        self._body_poses[:] = state.bodies[:, :_NUMBERS]
         return poses
 
 

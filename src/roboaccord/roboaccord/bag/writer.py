@@ -26,7 +26,7 @@ from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.targets import encode_target
 from roboaccord.bag.topics import Topic
 from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
+from roboaccord.cdr.codecs import BodiesCodec, EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.cdr.messages import encode_bool, encode_events, encode_wrench
 from roboaccord.contract import AccordError, Command, Event, RobotState, Target, Trajectory
 from roboaccord.scenario.setup import Setup
@@ -60,7 +60,8 @@ class BagWriter:
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec()
         self._efforts = EffortCodec(setup.joints)
-        self._transforms = RobotTransforms(setup.tree, setup.joints)
+        self._bodies = BodiesCodec(setup.body_names)
+        self._transforms = RobotTransforms(setup.tree, setup.joints, bodies=setup.body_names)
         self._spool: Spool  # from `__enter__` on
         self._connections: dict[str, Connection] = {}  # by name of the topic
         self._switches: dict[str, bool] = {}  # as last recorded
@@ -115,10 +116,12 @@ class BagWriter:
         self._spool.set_custom_data(names.LOST_EVENTS, str(events))
 
     def on_state(self, state: RobotState) -> None:
-        """Record joints and base, switches that changed, and the transforms if they are due."""
+        """Record joints, base, bodies, changed switches, and the transforms if they are due."""
         time_ns = round(state.time * 1e9)
         self.write_raw(self._topic(names.STATES), time_ns, self._states.encode(state))
         self.write_raw(self._topic(names.ODOMETRY), time_ns, self._odometry.encode(state))
+        for data in self._bodies.encode(state):
+            self._write_optional(names.BODIES, time_ns, data)
         if state.time >= self._next_tf - SLACK:
             self._next_tf = state.time + TF_PERIOD
             self.write_raw(names.TF, time_ns, self._transforms.encode(state))

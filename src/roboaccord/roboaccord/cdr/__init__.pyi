@@ -1,7 +1,9 @@
 from .codecs import TRUE as TRUE
+from .codecs import BodiesCodec as BodiesCodec
 from .codecs import EffortCodec as EffortCodec
 from .codecs import JointStateCodec as JointStateCodec
 from .codecs import OdometryCodec as OdometryCodec
+from .codecs import read_body as read_body
 from .codecs import read_joint_state as read_joint_state
 from .messages import Status as Status
 from .messages import contact_arrow as contact_arrow

@@ -19,13 +19,13 @@ import numpy as np
 
 from roboaccord.cdr import wire
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import BODY_TWIST, Array, RobotState
 
 # The numbers of a nav_msgs/Odometry: position (3), orientation (4), their covariance (6 x 6), twist
 # (6) and its covariance (6 x 6).
 _COVARIANCE_COUNT = 36
 _ODOMETRY_COUNT = 7 + _COVARIANCE_COUNT + 6 + _COVARIANCE_COUNT
-_POSITION, _ORIENTATION = slice(0, 3), slice(3, 7)
+_POSITION, _ORIENTATION, _POSE = slice(0, 3), slice(3, 7), slice(0, 7)
 _TWIST = slice(7 + _COVARIANCE_COUNT, 7 + _COVARIANCE_COUNT + 6)
 TRUE = "/true"  # suffix to the name of a joint whose encoder has failed, for its true values
 
@@ -184,6 +184,13 @@ class OdometryCodec:
         self._numbers[_TWIST] = state.twist
         return bytes(self._buffer)
 
+    def encode_body(self, time: float, motion: Array) -> bytes:
+        """Return the motion of a body (13,), a row of `RobotState.bodies`, as message bytes."""
+        wire.stamp_into(self._buffer, time)
+        self._numbers[_POSE] = motion[_POSE]
+        self._numbers[_TWIST] = motion[BODY_TWIST]
+        return bytes(self._buffer)
+
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
         """Return time [s], position (3,), orientation x y z w (4,) and twist (6,) of a message.
 
@@ -200,6 +207,34 @@ class OdometryCodec:
             numbers = reader.doubles(_ODOMETRY_COUNT)
         position, orientation = numbers[_POSITION].copy(), numbers[_ORIENTATION].copy()
         return time, position, orientation, numbers[_TWIST].copy()
+
+
+class BodiesCodec:
+    """Converts the free bodies beside a robot to nav_msgs/msg/Odometry, a message for each.
+
+    Args:
+        names: of the bodies, in the order of `RobotState.bodies`.
+        prefix: put in front of the names of their frames, which are those of the bodies.
+    """
+
+    def __init__(self, names: Sequence[str], prefix: str = "") -> None:
+        self._codecs = [OdometryCodec(child_frame_id=prefix + name) for name in names]
+
+    def encode(self, state: RobotState) -> list[bytes]:
+        """Return the bytes of a message for each body of a state."""
+        pairs = zip(self._codecs, state.bodies, strict=True)
+        return [codec.encode_body(state.time, motion) for codec, motion in pairs]
+
+
+def read_body(data: bytes) -> tuple[float, Array, str]:
+    """Return time [s], motion (13,) and frame of the free body in an Odometry message.
+
+    Raises:
+        AccordError: if the message is cut off.
+    """
+    reader = wire.CdrReader(data, "Odometry")
+    time, frame, numbers = reader.header(), reader.string(), reader.doubles(_ODOMETRY_COUNT)
+    return time, np.concatenate([numbers[_POSE], numbers[_TWIST]]), frame
 
 
 class EffortCodec:

@@ -192,16 +192,20 @@ def contact_arrow(contact: ContactPoint) -> Array:
 
 
 def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> bytes:
-    """Return surfaces as the bytes of a MarkerArray, each a list of triangles in a namespace."""
+    """Return surfaces as the bytes of a MarkerArray, each a list of triangles in a namespace.
+
+    That of a free body is locked to the body's frame, and moves with it.
+    """
     writer = CdrWriter.without_stamp()
     writer.count(len(surfaces))
     for surface in surfaces:
         points = surface.vertices[surface.triangles].reshape(-1, 3)
         colour = (*surface.colour, 1.0)
         triangles = _Marker(
-            0, TRIANGLES, namespace=surface.name, scale=ONES, colour=colour, points=points
-        )
-        _write_marker(writer, 0.0, frame_id, triangles)
+            0, TRIANGLES, namespace=surface.name, scale=ONES, colour=colour, points=points,
+            locked=bool(surface.frame),
+        )  # fmt: skip
+        _write_marker(writer, 0.0, surface.frame or frame_id, triangles)
     return bytes(writer.data)
 
 
@@ -217,6 +221,7 @@ class _Marker(NamedTuple):
         scale: size along its axes, or sizes of an arrow (3,) [m].
         colour: red, green, blue, opacity.
         points: ends of an arrow, or corners of triangles (m, 3) [m].
+        locked: whether it moves with its frame.
     """
 
     number: int
@@ -227,6 +232,7 @@ class _Marker(NamedTuple):
     scale: Array = ORIGIN
     colour: Sequence[float] = INVISIBLE
     points: Array = NO_POINTS
+    locked: bool = False
 
 
 def _write_marker(writer: CdrWriter, time: float, frame_id: str, marker: _Marker) -> None:
@@ -240,7 +246,7 @@ def _write_marker(writer: CdrWriter, time: float, frame_id: str, marker: _Marker
     writer.numbers(np.concatenate([marker.position, IDENTITY, marker.scale]))
     writer.data += struct.pack("<4f", *marker.colour)
     writer.data += STAMP.pack(0, 0)  # lifetime: until it is deleted
-    writer.data += b"\0"  # frame_locked
+    writer.data += bytes([marker.locked])  # frame_locked
     writer.count(len(marker.points))
     writer.numbers(marker.points)
     writer.count(0)  # colors

@@ -15,7 +15,7 @@ from string import ascii_uppercase
 from rich.console import RenderableType
 from rich.text import Text
 
-from roboaccord.bag.compare import TURNS, Deviation, Pair
+from roboaccord.bag.compare import Deviation, Pair, is_turn
 from roboaccord.cli.console import figure_lines, make_table
 from roboaccord.cli.rendering import NONE, tables_of
 from roboaccord.contract.results import unit_of
@@ -127,7 +127,7 @@ def _deviation_table(letter: str, pair: Pair, every_signal: bool) -> Iterator[Re
     yield f"{letter} against A, {pair.duration:g} {unit_of(Pair, 'duration')}"
     names_by_kind = dict[str, list[str]]()
     for name in pair.signals:
-        kind = "turn" if name in TURNS else name.partition("/")[0]
+        kind = name.partition("/")[0] + ("/turn" if is_turn(name) else "")
         names_by_kind.setdefault(name if every_signal else kind, []).append(name)
     # Of each kind, the signal with the largest deviation.
     worst = dict[str, Deviation]()

@@ -1,8 +1,8 @@
-"""Coordinates in which motions are compared: centres of links, joints, axes of the base.
+"""Coordinates in which motions are compared: centres of links and bodies, joints, axes of the base.
 
-The axes are the nine numbers of the base's rotation matrix, which have no jump as angles do.
-`coordinates` and `name_coordinate` list the same columns; bounds of levels and names in findings
-depend on them.
+The axes are the nine numbers of a rotation matrix, which have no jump as angles do. Free bodies
+come after links, and their axes after those of the base. `coordinates` and `name_coordinate` list
+the same columns; bounds of levels and names in findings depend on them.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import BODY_ORIENTATION, BODY_POSITION, Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import quaternion_matrix
 
 
 def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
-    """Return the centres of mass of the links (k, links, 3) [m]."""
+    """Return the centres of mass of the links, and of the free bodies (k, links + b, 3) [m]."""
     pose = trajectory.q, trajectory.position, trajectory.orientation
     origins, rotations = tree.forward(trajectory.joints, *pose)
     offsets = np.array([link.centre for link in tree.links])
-    return np.asarray(origins + np.einsum("klij,lj->kli", rotations, offsets))
+    centres = np.asarray(origins + np.einsum("klij,lj->kli", rotations, offsets))
+    if trajectory.bodies is None:
+        return centres
+    return np.concatenate([centres, trajectory.bodies[:, :, BODY_POSITION]], axis=1)
 
 
 def coordinates(trajectory: Trajectory, centres: Array) -> Array:
@@ -30,17 +33,24 @@ def coordinates(trajectory: Trajectory, centres: Array) -> Array:
 
     Args:
         trajectory: of k samples.
-        centres: of its links (k, links, 3) [m].
+        centres: of its links and bodies (k, links + b, 3) [m].
     """
     count = len(trajectory)
-    axes = quaternion_matrix(trajectory.orientation).reshape(count, 9)
-    return np.column_stack([centres.reshape(count, -1), trajectory.q, axes])
+    turns = [trajectory.orientation]
+    if trajectory.bodies is not None:
+        turns += [*trajectory.bodies[:, :, BODY_ORIENTATION].swapaxes(0, 1)]
+    axes = [quaternion_matrix(turn).reshape(count, 9) for turn in turns]
+    return np.column_stack([centres.reshape(count, -1), trajectory.q, *axes])
 
 
-def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
+def name_coordinate(
+    tree: Tree, joints: Sequence[str], index: int, bodies: Sequence[str] = ()
+) -> str:
     """Return the name of a column of `coordinates`, for a finding."""
-    names = [f"{axis} of {link.name}" for link in tree.links for axis in "xyz"]
-    names += [*joints, *(f"{axis} axis of base_link" for _ in range(3) for axis in "xyz")]
+    centres = [*(link.name for link in tree.links), *bodies]
+    names = [f"{axis} of {name}" for name in centres for axis in "xyz"]
+    turning = ("base_link", *bodies)
+    names += [*joints, *(f"{a} axis of {t}" for t in turning for _ in range(3) for a in "xyz")]
     return names[index]
 
 

@@ -3,7 +3,7 @@
 `box`, `cylinder` and `sphere` return vertices and faces, `facets` the plane faces of a convex mesh;
 corners are counter-clockwise seen from outside (test_drawing checks that every face looks
 outwards). `read_geometry` reads the shape of a `<visual>` or `<collision>`. A `Surface` is ground,
-wall or terrain that stands still. No engine collides with these shapes.
+wall or terrain that stands still, or a free body that moves. No engine collides with these shapes.
 
 Another shape is a function like `box`, a branch in scene.py, and its attributes in
 `read_geometry`.
@@ -97,19 +97,22 @@ def _ordered_corners(vertices: Array, corners: Index, normal: Array) -> tuple[in
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A surface that stands still in the world.
+    """A surface around a robot.
 
     Args:
         name: `ground`, `wall`, `terrain`, or any other for a convex solid.
         vertices: (v, 3) [m].
         faces: convex polygons as indices of vertices, counter-clockwise seen from outside.
         colour: red, green and blue (3,), each 0 to 1.
+        frame: name of the free body in whose frame it is; "" for the world, in which it stands
+            still.
     """
 
     name: str
     vertices: Array
     faces: Faces | Index
     colour: Array
+    frame: str = ""
 
     @property
     def triangles(self) -> Index:

@@ -24,7 +24,7 @@ from roboaccord.bag.resampling import SLACK
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import BODY_POSITION, Array
 from roboaccord.report.overlay import TIME, Overlay, Panel, Trace, over_time, overview
 from roboaccord.report.settings import SettingChange, changes_of, labels_of, read_runs
 from roboaccord.report.signals import RunSignals
@@ -56,7 +56,8 @@ class Parting:
 
     Args:
         run: index of the run, from 0.
-        kind: "link" for distances of the origins of links, "joint" for differences of positions.
+        kind: "link" for distances of the origins of links, and of free bodies; "joint" for
+            differences of positions.
         unit: of the distances: m, or rad for joints that turn.
         threshold: distance above which the motions have parted.
         time: of the first sample above it; None where the motions do not part.
@@ -254,10 +255,14 @@ def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, A
 
 
 def _positions(run: RunSignals, kind: str) -> tuple[list[str], Array]:
-    """Return names of n links or joints, and their positions (k, n, 3) or angles (k, n, 1)."""
+    """Return names and positions (k, n, 3) of links and bodies, or angles (k, n, 1) of joints."""
     if kind == "joint":
         return [*run.motion.joints], run.motion.q[:, :, None]
-    return ([link.name for link in run.tree.links], run.links) if run.tree else ([], np.zeros(0))
+    names = [link.name for link in run.tree.links] if run.tree else []
+    points = [run.links] if run.tree else []
+    if run.motion.bodies is not None:
+        names, points = [*names, *run.run.bodies], [*points, run.motion.bodies[:, :, BODY_POSITION]]
+    return names, np.concatenate(points, axis=1) if points else np.zeros(0)
 
 
 def _interpolated(grid: Array, time: Array, values: Array) -> Array:

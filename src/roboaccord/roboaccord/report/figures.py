@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from roboaccord.bag.compare import TURNS
 from roboaccord.contract.results import Json, quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -24,7 +25,6 @@ from roboaccord.report import curves
 from roboaccord.report.curves import REFERENCE, Figure, engine_curve
 from roboaccord.report.energy import ITEMS, TIME, book_figure, book_rows, energy_figure
 from roboaccord.report.plots import render_page
-from roboaccord.report.signals import TURNS
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 from roboaccord.run.energy_book import EnergyBook
 

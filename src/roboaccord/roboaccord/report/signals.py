@@ -20,7 +20,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from roboaccord.bag.columns import columns, table
-from roboaccord.bag.compare import signals_of
+from roboaccord.bag.compare import TURNS, signals_of
 from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.bag.folder import find_bag
 from roboaccord.bag.reader import BagRun, read_run
@@ -48,7 +48,6 @@ _KINDS = {
     "base": "base_link", "com": "centre of mass", "contact": "force from outside",
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
-TURNS = ("roll", "pitch", "yaw")
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,8 @@ class Signal:
     def kind(self) -> str:
         """The kind of signal: those of the same kind and unit share a panel."""
         head, _, last = self.name.rpartition(".")  # of link:LINK.x: link:LINK and x
-        return _KINDS.get(head.partition(":")[0], self.meaning if last in _MEANINGS else self.name)
+        other = self.meaning if last in _MEANINGS else head or self.name  # of a joint, or a body
+        return _KINDS.get(head.partition(":")[0], other)
 
     @property
     def axis(self) -> str:
@@ -98,7 +98,8 @@ class Source(NamedTuple):
 class RunSignals(Mapping[str, Signal]):
     """Mapping from names to the signals of a recorded run, which are computed on demand.
 
-    `JOINT.q`, `.qd`, `.effort`; `base.x`, `.roll`, `.vx`, ...; `link:LINK.x`, `.y`, `.z` (origin);
+    `JOINT.q`, `.qd`, `.effort`; `base.x`, `.roll`, `.vx`, ..., and so of free bodies, as `BODY.x`;
+    `link:LINK.x`, `.y`, `.z` (origin);
     `com.x`, `com.speed` (centre of mass); `contact.force` and its components: the external force
     without gravity and commanded wrenches, from the change of momentum; `contact.count`;
     `energy.kinetic`, `.potential`, `.total`, `.work`; `switch:NAME`.
@@ -147,10 +148,8 @@ class RunSignals(Mapping[str, Signal]):
         by_pattern = dict[str, list[str]]()
         for name in self:
             first, _, last = name.rpartition(".")
-            pattern = name
-            if first in self.motion.joints:
-                pattern = f"*.{last}"
-            elif first.startswith("link:"):
+            pattern = f"*.{last}" if first in self.motion.joints else name
+            if first.startswith("link:"):
                 pattern = f"link:*.{last}"
             by_pattern.setdefault(pattern, []).append(name)
         sources = {pattern: self._sources[names[0]] for pattern, names in by_pattern.items()}
@@ -208,23 +207,24 @@ class RunSignals(Mapping[str, Signal]):
 
     def _add_recorded(self) -> None:
         """Add the signals that were recorded: of joints, base and switches."""
+        frames = {body: body for body in self.run.bodies}
+        frames |= {"base": "base_link"} if self.run.has_base else {}
         # Columns are called KIND/NAME [UNIT]; the first one is the time.
         for column, values in zip(columns(self.run)[1:], table(self.run).T[1:], strict=True):
-            kind_and_name, _, unit = column.removesuffix("]").rpartition(" [")
-            kind, _, name = kind_and_name.partition("/")
-            if kind == "base":
-                if self.run.has_base and not name.startswith("q"):
-                    meaning = _MEANINGS.get(name[0], f"{name} of base_link")
-                    self._add(f"base.{name}", unit, meaning, values)
+            label, _, unit = column.removesuffix("]").rpartition(" [")
+            kind, _, name = label.partition("/")
+            frame = frames.get(kind, "")
+            if frame and not name.startswith("q"):
+                text = _MEANINGS.get(name[0], f"{name} of base_link").replace("base_link", frame)
+                self._add(f"{kind}.{name}", unit, text, values)
             elif kind == "switch":
                 self._add(f"switch:{name}", unit, "switch, 1 for on", values)
-            else:
+            elif kind in ("q", "qd", "effort"):
                 self._add(f"{name}.{kind}", unit, _MEANINGS[kind], values)
-        if self.run.has_base:
-            signals = signals_of(self.run)
-            for turn in TURNS:
-                angles = np.unwrap(signals[f"base/{turn}"])
-                self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
+        for name, values in signals_of(self.run).items():
+            frame, _, turn = name.partition("/")
+            if frame in frames and turn in TURNS:
+                self._add(f"{frame}.{turn}", "rad", f"{turn} of {frames[frame]}", np.unwrap(values))
 
     def _add_links(self, tree: Tree) -> None:
         """Add the signals that follow from the description: centre of mass, energies, links."""

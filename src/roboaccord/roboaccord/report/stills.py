@@ -55,7 +55,9 @@ def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
         case Run() | BagRun():
             return plot([result], what)
         case Trajectory():
-            return plot([BagRun(trajectory=result)], what)
+            count = 0 if result.bodies is None else result.bodies.shape[1]
+            names = tuple(f"body_{i + 1}" for i in range(count))
+            return plot([BagRun(trajectory=result, bodies=names)], what)
         case Comparison():
             return plot(result.data, what) if what else result.overlay()
     return None

@@ -17,27 +17,34 @@ import numpy as np
 from roboaccord.contract import AccordError, CylinderFixture, Fixture, FreeBody, MeshFixture
 from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.description.meshes import read_mesh
+from roboaccord.description.solids import BACKDROPS
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion
 from roboaccord.scenario.scenario import BodySpec
 
 MAX_BODIES = 3  # what an arm handles, and what a reader can follow
 MAX_DENT = 1e-6  # m; a corner may be that far outside of a face: STL files have seven digits
+# First words of signals and columns (report/signals.py, bag/columns.py), frames, and backdrops.
+TAKEN = {*"base com contact effort energy link odom q qd switch world".split(), *BACKDROPS}
 Shape = Fixture | CylinderFixture | MeshFixture
 
 
 def make_bodies(specs: Mapping[str, BodySpec], meshes: Path) -> tuple[FreeBody, ...]:
-    """Return the free bodies of a scenario.
+    """Return the free bodies of a scenario, in the order of their names.
 
     Args:
         specs: entries of the key `bodies`, by name.
         meshes: folder in which files are searched, before the working directory.
 
     Raises:
-        AccordError: for too many, or one without a shape that has a volume and is convex.
+        AccordError: for too many, one whose name is taken, or one without a shape that has a volume
+            and is convex.
     """
     if len(specs) > MAX_BODIES:
         raise AccordError(f"bodies: there are {len(specs)}, and at most {MAX_BODIES} are simulated")
-    return tuple(_body(name, spec, meshes) for name, spec in specs.items())
+    for name in TAKEN & specs.keys():
+        raise AccordError(f"bodies: the name {name} is taken")
+    # A recorded scenario has its keys in this order, too.
+    return tuple(_body(name, spec, meshes) for name, spec in sorted(specs.items()))
 
 
 def _body(name: str, spec: BodySpec, meshes: Path) -> FreeBody:

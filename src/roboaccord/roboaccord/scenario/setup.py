@@ -273,6 +273,11 @@ class Setup:
             )
         return make_bodies(self.scenario.bodies, share(self.robot.package) / "meshes")
 
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the free bodies, in the order of `bodies`."""
+        return [body.name for body in self.bodies]
+
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
         """Joints that fail, in order of time.

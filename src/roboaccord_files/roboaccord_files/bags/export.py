@@ -37,6 +37,8 @@ def arrays(run: BagRun) -> dict[str, Any]:
         "columns": _texts(columns(run)),
         "scenario": np.array(json.dumps(run.scenario)),
         "sha256": np.array(run.sha256 or ""),
+        # Free bodies, if there are any: (k, b, 13).
+        **({} if motion.bodies is None else {"bodies": motion.bodies}),
     }
 
 

@@ -1,31 +1,36 @@
 """Assembles states of the robot from a simulator's messages.
 
-A state comes as two messages with the same stamp (its time), joint states and odometry, the motion
-of the base, plus a message for each switch that changes. Nodes that record or judge use `Inlet`,
-which skips no state; nodes that only show the robot use `LatestState`, which takes the newest
-messages. Messages are bytes, decoded by codecs of the core (roboaccord.cdr).
+A state comes as messages with the same stamp (its time): joint states, odometry, the motion of the
+base, and one for each free body, plus a message for each switch that changes. Nodes that record or
+judge use `Inlet`, which skips no state; nodes that only show the robot use `LatestState`, which
+takes the newest messages. Messages are bytes, decoded by codecs of the core (roboaccord.cdr).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
+import numpy as np
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
 from roboaccord.contract import NO_SWITCHES, Array, RobotState
+from roboaccord.contract.state import NO_TWIST
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.reading import finite_only, itself, readable
+from roboaccord_ros.graph.reading import finite_only, itself, read_finite_body, readable
 
 
 class Inlet:
-    """Pairs joint states and odometry of the same stamp, whichever comes first.
+    """Pairs joint states, odometry and bodies of the same stamp, in any order.
 
     Args:
         joints: joint names, in the order of the arrays.
+        bodies: names of the free bodies, likewise.
         ignores_repeated: whether a repeated message of the last state is ignored.
 
     Attributes:
@@ -33,13 +38,16 @@ class Inlet:
         switches: values of the switches for the states to come.
     """
 
-    def __init__(self, joints: Sequence[str], *, ignores_repeated: bool = False) -> None:
+    def __init__(
+        self, joints: Sequence[str], bodies: Sequence[str] = (), *, ignores_repeated: bool = False
+    ) -> None:
         self._ignores_repeated = ignores_repeated
         self._last_time = -1.0  # of the last state that was returned [s]
         self.repeated: float | None = None
         self._codec = JointStateCodec(joints)
         self._decode_joint_states = finite_only(self._codec.decode)
         self._decode_odometry = finite_only(OdometryCodec().decode)
+        self._bodies = dict.fromkeys(bodies, (-1.0, NO_TWIST))  # stamp [s] and motion (13,)
         # Halves of a state that wait for the other: stamp [s], then position (3,), orientation (4,)
         # and twist (6,) of the base, or q, qd and effort (n,) of the joints.
         self._base: tuple[float, Array, Array, Array] | None = None
@@ -64,6 +72,14 @@ class Inlet:
         self._joints, self._encoders = joints, self._codec.encoders
         return self._pop_pair()
 
+    def take_body(self, data: bytes) -> RobotState | None:
+        """Return the state if this message completes it; a body that is not known is ignored."""
+        time, motion, name = read_finite_body(data)
+        if name not in self._bodies or not self._is_new(time):
+            return None
+        self._bodies[name] = time, motion
+        return self._pop_pair()
+
     def _is_new(self, time: float) -> bool:
         """Return whether a message of a time [s] is new, not a repetition of the last state."""
         is_repeated = self._ignores_repeated and time == self._last_time > 0.0
@@ -72,14 +88,18 @@ class Inlet:
         return not is_repeated
 
     def _pop_pair(self) -> RobotState | None:
-        """Return the state if both halves are there and have the same time, else None."""
+        """Return the state if all parts are there and have the same time, else None."""
         base, joints = self._base, self._joints
         if base is None or joints is None or base[0] != joints[0]:
             return None
+        if any(time != joints[0] for time, _ in self._bodies.values()):
+            return None
         self._base = self._joints = None
         self._last_time = joints[0]
+        bodies = np.array([motion for _, motion in self._bodies.values()])
         # Both halves are in the order of RobotState: time and joints, then the base without time.
-        return RobotState(*joints, *base[1:], self.switches, self._encoders)
+        state = RobotState(*joints, *base[1:], self.switches, self._encoders)
+        return replace(state, bodies=bodies) if self._bodies else state
 
 
 class LatestState:
@@ -103,6 +123,9 @@ class LatestState:
         decode_odometry = finite_only(OdometryCodec().decode)
         self._decode_odometry = readable(self._base.topic_name, decode_odometry, itself)
         self._switches = {n: watch(node, robot, n + graph.SWITCH) for n in setup.initial.switches}
+        self._body_names = setup.body_names
+        topics = [f"{prefix}{graph.BODIES}"] if setup.bodies else []
+        self._bodies = [watch(node, robot, topic, graph.LIVE) for topic in topics]
 
     def take(self) -> RobotState:
         """Return the newest state; the same object as before if no message has come.
@@ -119,6 +142,8 @@ class LatestState:
         if odometry:
             _, position, orientation, twist = odometry
             state = replace(state, position=position, orientation=orientation, twist=twist)
+        for data in chain.from_iterable(map(taken, self._bodies)):
+            state = self._with_body(state, data)
         joint_states = self._decode_joint_states(joints) if joints else None
         if joint_states:
             time, q, qd, effort = joint_states
@@ -126,10 +151,19 @@ class LatestState:
         self._state = state
         return state
 
+    def _with_body(self, state: RobotState, data: bytes) -> RobotState:
+        """Return a state with the motion of the body in a message."""
+        body = readable(graph.BODIES, read_finite_body, itself)(data)
+        if body is None or body[2] not in self._body_names:
+            return state
+        bodies = state.bodies.copy()
+        bodies[self._body_names.index(body[2])] = body[1]
+        return replace(state, bodies=bodies)
 
-def watch(node: Node, robot: str, name: str) -> Subscription:
+
+def watch(node: Node, robot: str, name: str, qos: QoSProfile = graph.GLANCE) -> Subscription:
     """Subscribe to a robot's topic, whose messages `newest` takes; the callback is never called."""
-    return graph.subscribe(node, robot, name, itself, qos=graph.GLANCE)
+    return graph.subscribe(node, robot, name, itself, qos=qos)
 
 
 def newest(subscription: Subscription) -> bytes | None:

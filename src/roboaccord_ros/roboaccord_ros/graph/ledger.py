@@ -7,10 +7,12 @@ missing. test_disorder guards what is counted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from roboaccord_ros.graph import names as graph
 
-# Topics with a message for each state.
-IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)
+# Topics with a message for each state, or with one for each free body of each state.
+IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES, graph.BODIES)
 
 
 class Ledger:
@@ -18,6 +20,7 @@ class Ledger:
 
     Args:
         period: control period [ns].
+        bodies: names of the free bodies, each of which counts as a topic, `bodies/NAME`.
 
     Attributes:
         period: the argument.
@@ -26,9 +29,10 @@ class Ledger:
         disordered: number of messages with an earlier stamp, resets excepted.
     """
 
-    def __init__(self, period: int) -> None:
+    def __init__(self, period: int, bodies: Sequence[str] = ()) -> None:
         self.period = period
-        self._stamps = dict.fromkeys(IN_STEP, -period)
+        topics = [*IN_STEP[:-1], *(f"{graph.BODIES}/{name}" for name in bodies)]
+        self._stamps = dict.fromkeys(topics, -period)
         self.lost = self.repeated = self.disordered = 0
 
     @property
@@ -42,6 +46,8 @@ class Ledger:
         A jump back to the first period is a reset of the simulation, not disorder; so is 0 again,
         where the start was changed.
         """
+        if name not in self._stamps:  # a body of somebody else
+            return False
         last = self._stamps[name]
         if stamp == last > 0:
             self.repeated += 1
@@ -60,5 +66,5 @@ class Ledger:
         return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
     def has_states_until(self, end: int) -> bool:
-        """Return whether odometry and joint states up to the stamp `end` [ns] have come."""
-        return min(self._stamps[graph.ODOMETRY], self._stamps[graph.STATES]) >= end
+        """Return whether odometry, joint states and bodies up to the stamp `end` [ns] have come."""
+        return min(stamp for name, stamp in self._stamps.items() if name != graph.EFFORTS) >= end

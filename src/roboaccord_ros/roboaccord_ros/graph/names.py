@@ -33,6 +33,8 @@ from roboaccord.scenario import Robot
 # have a name here, too, so that nodes need this module alone.
 # At each control period: joint states, motion of the base, efforts; then events.
 STATES, ODOMETRY, EFFORTS, EVENTS = core.STATES, core.ODOMETRY, core.EFFORTS, core.EVENTS
+# Where there are free bodies: motion of each, a message for each.
+BODIES = core.BODIES
 # Some robots: wrench and twist of the base, points of contact, faults that a controller detects.
 WRENCH, TWIST = core.WRENCH, core.TWIST
 CONTACTS, FINDINGS = core.CONTACTS, core.FINDINGS

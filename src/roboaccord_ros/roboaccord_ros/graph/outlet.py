@@ -58,7 +58,10 @@ class Outlet:
         clock = graph.make_sender(node, graph.CLOCK, Clock, graph.DEEP)
         self._send_clock = clock.if_subscribed(cdr.encode_clock)
         odometry, states = advertise(graph.ODOMETRY), advertise(graph.STATES)
-        self._state_senders = odometry, states  # in the order in which a state is published
+        self._encode_bodies = cdr.BodiesCodec(setup.body_names).encode
+        self._body_senders = [advertise(graph.BODIES)] if setup.bodies else []
+        # In the order in which a state is published.
+        self._state_senders = odometry, *self._body_senders, states
         self._send_odometry = odometry.if_subscribed(cdr.OdometryCodec().encode)
         self._send_states = states.if_subscribed(cdr.JointStateCodec(setup.joints).encode)
         self._switch_values: dict[str, bool] = {}  # last published value of each switch
@@ -92,6 +95,9 @@ class Outlet:
         """Publish a state; of the messages that peers wait for, the joint states come last."""
         self._send_clock(state.time)
         self._send_odometry(state)
+        for sender in self._body_senders:
+            for data in self._encode_bodies(state):
+                sender.send(data)
         for name, value in state.switches.items():
             if self._switch_values.get(name) is not value:
                 self._switch_senders[name].send(cdr.encode_bool(value))
@@ -151,7 +157,7 @@ class TransformOutlet:
             from tf2_msgs.msg import TFMessage
         except ImportError:
             return
-        self._transforms = bag.RobotTransforms(setup.tree, setup.joints, prefix)
+        self._transforms = bag.RobotTransforms(setup.tree, setup.joints, prefix, setup.body_names)
         self._sender = graph.make_sender(node, bag.TF.strip("/"), TFMessage, graph.DEEP)
         static = graph.make_sender(node, bag.TF_STATIC.strip("/"), TFMessage, graph.LATCHED)
         static.send(self._transforms.static())

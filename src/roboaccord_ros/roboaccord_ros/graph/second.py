@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from roboaccord.bag import REFERENCE, Look
-from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
+from roboaccord.cdr import BodiesCodec, JointStateCodec, OdometryCodec, encode_string
 from roboaccord.contract import AccordError, Event, RobotState, fault_of
 from roboaccord.crosscheck import CauseFinder, Companion, StepCheck, Suspect
 from roboaccord.run import HeardInputs
@@ -86,9 +86,12 @@ class SecondRobot:
         self._look: Look | None = None  # as last published; None before the first message
         self._encode_state = JointStateCodec(setup.joints).encode
         self._encode_base = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link").encode
+        self._encode_bodies = BodiesCodec(setup.body_names, f"{REFERENCE}/").encode
+        body_topics = [f"{REFERENCE}/{graph.BODIES}"] if setup.bodies else []
+        self._body_senders = [shell.advertise(topic) for topic in body_topics]
         self._description_sender, self._base_sender, self._state_sender = senders
         self._status_sender = statuses
-        self.publishers = [*senders, statuses]
+        self.publishers = [*senders, *self._body_senders, statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
         self._window = WindowMarkers(setup) if self._engine == SPEC.name else None
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
@@ -184,6 +187,9 @@ class SecondRobot:
     def _publish_state(self, state: RobotState) -> None:
         """Publish a state of the reference."""
         self._base_sender.send(self._encode_base(state))
+        for sender in self._body_senders:
+            for data in self._encode_bodies(state):
+                sender.send(data)
         self._state_sender.send(self._encode_state(state))
         self._transforms.publish(state)
 

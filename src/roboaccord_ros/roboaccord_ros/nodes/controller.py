@@ -67,7 +67,7 @@ class ControllerShell(Shell):
         self._controller = self._make_controller(setup)
         node.destroy_publisher(announcement)
         self.watch = Watch(options.timeout)
-        self._inlet = Inlet(joints, ignores_repeated=True)
+        self._inlet = Inlet(joints, setup.body_names, ignores_repeated=True)
         self._codec = EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
@@ -86,6 +86,9 @@ class ControllerShell(Shell):
         qos = graph.RELIABLE if options.lockstep else graph.NEWEST
         if not options.shared_process:
             self.subscribe(graph.ODOMETRY, self._inlet.take_odometry, self._answer, qos)
+            if setup.bodies:  # several messages a state, so the newest one alone is not enough
+                several = graph.RELIABLE if options.lockstep else graph.DEEP
+                self.subscribe(graph.BODIES, self._inlet.take_body, self._answer, several)
             self.subscribe(graph.STATES, self._inlet.take_joint_states, self._answer, qos)
         self.every(POLL, self._on_timer)
         self.watch.start()

@@ -152,7 +152,8 @@ class CrosscheckShell(Shell):
             return
         self._facts, setup = announced
         self._period = setup.scenario.control_period
-        self._error_codec, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
+        inlet = Inlet(setup.joints, setup.body_names)
+        self._error_codec = JointStateCodec(setup.joints)
         if self._second_senders:
             senders, statuses = self._second_senders, self._verdicts.sender
             self.second = SecondRobot(self, senders, statuses, setup, self._facts, self._controller)
@@ -172,6 +173,8 @@ class CrosscheckShell(Shell):
             self.subscribe(graph.ODOMETRY, inlet.take_odometry, on_state, graph.DEEP),
             self.subscribe(graph.STATES, inlet.take_joint_states, on_state, graph.DEEP),
         ]
+        for name in [graph.BODIES] if setup.bodies else []:
+            self._sources.append(self.subscribe(name, inlet.take_body, on_state, graph.DEEP))
 
     def _prepare(self, setup: Setup, make_check: Callable[[], StepCheck]) -> LiveSteps:
         """Make the steps of a run, and compile their kernels; in a thread."""

@@ -1,9 +1,9 @@
 """Transforms of a recorded robot, which are written into its bag as /tf and /tf_static.
 
 A transform is the pose of a link's frame in that of another; displays of ROS need them. The
-recorder passes odometry and joint states to a `FrameLog`, which computes the transforms and writes
-them. So a bag has them even where tf2, the library that publishes transforms, is not installed.
-Their period is TF_PERIOD in the core's package bag.
+recorder passes odometry, bodies and joint states to a `FrameLog`, which computes the transforms and
+writes them. So a bag has them even where tf2, the library that publishes transforms, is not
+installed. Their period is TF_PERIOD in the core's package bag.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from roboaccord import bag as bags
 from roboaccord.contract import NANOSECONDS
 from roboaccord.scenario import Setup
 
+from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
 
 
@@ -28,16 +29,27 @@ class FrameLog:
     """
 
     def __init__(self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str) -> None:
-        self._inlet, self._write = Inlet(setup.joints), write
-        self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
+        self._inlet, self._write = Inlet(setup.joints, setup.body_names), write
+        self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix, setup.body_names)
         self._static = self._transforms.static() if prefix else b""
+        self._prefix = prefix
         self._odometry = b""  # bytes of the last message
         self._next_time = 0  # of the next transforms [ns]
         self._last_time = 0  # of the last joint states [ns]
 
+    @property
+    def takers(self) -> dict[str, Callable[[int, bytes], None]]:
+        """The method that takes the messages of each topic, by the topic's name."""
+        takers = {graph.ODOMETRY: self.take_odometry, graph.BODIES: self.take_bodies}
+        return {self._prefix + n: f for n, f in {**takers, graph.STATES: self.take_states}.items()}
+
     def take_odometry(self, _: int, data: bytes) -> None:
         """Keep the bytes of an odometry message; its time does not matter."""
         self._odometry = data
+
+    def take_bodies(self, _: int, data: bytes) -> None:
+        """Keep the motion of a free body."""
+        self._inlet.take_body(data)
 
     def take_states(self, now: int, data: bytes) -> None:
         """Write the transforms of joint states at a time [ns], if transforms are due."""

@@ -22,7 +22,7 @@ from typing import Any, Self
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from roboaccord import bag as bags
-from roboaccord.cdr import decode_events
+from roboaccord.cdr import decode_events, read_body
 from roboaccord.contract import NANOSECONDS, AccordError
 from roboaccord.scenario import Setup
 
@@ -34,8 +34,8 @@ from roboaccord_ros.graph.peers import refuse_mixed
 from roboaccord_ros.graph.reading import UNREADABLE, decoders, read_result, read_scenario, readable
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
+from roboaccord_ros.nodes import topics
 from roboaccord_ros.nodes.frames import FrameLog
-from roboaccord_ros.nodes.topics import STAMPED, OtherTopic, other_topics, time_of
 
 # s: longest wait for a live cross-check to finish. It takes up to 30 to find a cause
 # (live.SEARCH_TIME), and half as long again on a busy machine.
@@ -72,7 +72,7 @@ class RecorderShell(Shell):
         self._path, self._stack = path, contextlib.ExitStack()
         self._ledger = Ledger(0)  # another one once the control period is known
         self._bag: bags.BagWriter | None = None
-        self._subscriptions: dict[str, Subscription] = {}  # of the topics in STAMPED
+        self._subscriptions: dict[str, Subscription] = {}  # of `stamped_topics`
         self._other_subscriptions: dict[str, Subscription] = {}
         self._end = -1  # time of the last state, once the result states it [ns]
         self._events_received, self._events_sent = 0, 0  # the latter is known by the result
@@ -113,19 +113,18 @@ class RecorderShell(Shell):
         self._facts, setup = announced
         self._bag = self._open_bag(setup)
         self._write = self._bag.write_raw
-        self._ledger = Ledger(round(setup.scenario.control_period * NANOSECONDS))
+        period = round(setup.scenario.control_period * NANOSECONDS)
+        self._ledger = Ledger(period, setup.body_names)
         self._decoders = decoders(setup.joints)
         self._transforms = {}
         for prefix in ("", f"{bags.REFERENCE}/"):
-            log = FrameLog(setup, self._write, prefix)
-            self._transforms[f"{prefix}{graph.ODOMETRY}"] = log.take_odometry
-            self._transforms[f"{prefix}{graph.STATES}"] = log.take_states
+            self._transforms |= FrameLog(setup, self._write, prefix).takers
         for name in setup.initial.switches:
             topic = bags.switch_topic(self.robot, name).name
             self.subscribe(name + graph.SWITCH, partial(self._write_unstamped, topic))
-        for other in other_topics(setup.robot):
+        for other in topics.other_topics(setup):
             self._record_other(other)
-        for name in STAMPED:
+        for name in topics.stamped_topics(setup):
             check = partial(self._checked, name)
             self._subscriptions[name] = self.subscribe(name, check, self._write_stamped)
 
@@ -133,13 +132,11 @@ class RecorderShell(Shell):
         """Return the bag, with the topics on which there may be no message."""
         versions = (self._facts[key] for key in ("engine", "engine_version", "transport"))
         bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *versions))
-        bag.add_topic(bags.Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
-        switches = [bags.switch_topic(self.robot, name) for name in setup.initial.switches]
-        for topic in (*bags.optional_topics(self.robot), *switches):
+        for topic in topics.topics_to_add(setup):
             bag.add_topic(topic)
         return bag
 
-    def _record_other(self, other: OtherTopic) -> None:
+    def _record_other(self, other: topics.OtherTopic) -> None:
         """Subscribe to a topic that is recorded if somebody publishes it."""
         name, kind, stamped, qos = other
         topic = bags.Topic(f"/{name}", kind, qos is graph.LATCHED)
@@ -162,7 +159,7 @@ class RecorderShell(Shell):
     def _checked(self, name: str, data: bytes, *, stamped: bool = True) -> tuple[str, int, bytes]:
         """Return topic, time [ns] and bytes of a message, which is decoded to check it."""
         self._decoders.get(name.rpartition("/")[2], len)(data)
-        return name, time_of(name, data) if stamped else self._ledger.now, data
+        return name, topics.time_of(name, data) if stamped else self._ledger.now, data
 
     def _write_stamped(self, message: tuple[str, int, bytes]) -> None:
         """Write a message that was checked; act if it completes the first state or the run."""
@@ -171,7 +168,8 @@ class RecorderShell(Shell):
         # Without lockstep not each state is answered.
         is_free = graph.FREE in self._facts["transport"]
         is_counted = name in IN_STEP and not (is_free and name == graph.EFFORTS)
-        if is_counted and not self._ledger.add(name, now) and name != graph.EFFORTS:
+        counted = f"{name}/{read_body(data)[2]}" if name == graph.BODIES else name
+        if is_counted and not self._ledger.add(counted, now) and name != graph.EFFORTS:
             refuse_mixed(self._subscriptions[name], self._path.name)
             return
         self._write(f"/{self.robot}/{name}", now, data)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rclpy.qos import QoSProfile
 from roboaccord import bag as bags
 from roboaccord.contract import NANOSECONDS, AccordError
-from roboaccord.scenario import Robot
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
 
@@ -27,7 +27,7 @@ TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
 COMMANDS = (graph.WRENCH, graph.TWIST, graph.FINDINGS, graph.EFFORTS)
 OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, *COMMANDS)
 # The states come last: a run starts when somebody listens to them.
-STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
+STAMPED = (*OTHERS, graph.BODIES, graph.ODOMETRY, graph.STATES)
 
 
 class OtherTopic(NamedTuple):
@@ -46,16 +46,32 @@ class OtherTopic(NamedTuple):
     qos: QoSProfile = graph.HAND
 
 
-def other_topics(robot: Robot) -> list[OtherTopic]:
+def stamped_topics(setup: Setup) -> list[str]:
+    """Return the topics of simulator and controller of a run: without that of bodies, if none."""
+    return [name for name in STAMPED if setup.bodies or name != graph.BODIES]
+
+
+def topics_to_add(setup: Setup) -> list[bags.Topic]:
+    """Return the topics of a bag on which there may be no message."""
+    robot = setup.robot.name
+    switches = [bags.switch_topic(robot, name) for name in setup.initial.switches]
+    bodies = [bags.topics.topic_of(robot, graph.BODIES)] if setup.bodies else []
+    result = bags.Topic(f"/{robot}/{graph.RESULT}", graph.KINDS[graph.RESULT], True)
+    return [result, *bags.optional_topics(robot), *switches, *bodies]
+
+
+def other_topics(setup: Setup) -> list[OtherTopic]:
     """Return the topics that neither the simulator nor the controller publishes."""
+    robot = setup.robot
     inputs, kinds = bags.input_topics(robot).items(), graph.KINDS
     second = f"{robot.name}/{bags.REFERENCE}"  # prefix of the topics of the second robot
+    motions = [graph.BODIES, graph.ODOMETRY] if setup.bodies else [graph.ODOMETRY]
     return [
         *(OtherTopic(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
         OtherTopic(f"{robot.name}/{graph.ERROR}", kinds[graph.ERROR], True, graph.DEEP),
         OtherTopic(graph.DIAGNOSTICS, kinds[graph.EVENTS]),
         OtherTopic(f"{second}/{graph.DESCRIPTION}", kinds[graph.DESCRIPTION], qos=graph.LATCHED),
-        OtherTopic(f"{second}/{graph.ODOMETRY}", kinds[graph.ODOMETRY], True, graph.DEEP),
+        *(OtherTopic(f"{second}/{name}", kinds[name], True, graph.DEEP) for name in motions),
         OtherTopic(f"{second}/{graph.STATES}", kinds[graph.STATES], True, graph.DEEP),
     ]
 

@@ -33,8 +33,8 @@ ANGLE_PER_QUATERNION = 2.0
 def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
     """Return whether something moves, for each sample of a motion (t,).
 
-    Something moves if, within RANGE_WINDOW, a joint whose actuator works or the base moves by more
-    than STILL_RANGE, or any point of the robot by more than STILL_SWAY of its size.
+    Something moves if, within RANGE_WINDOW, a joint whose actuator works, the base or a free body
+    moves by more than STILL_RANGE, or any point of the robot by more than STILL_SWAY of its size.
 
     Args:
         motion: trajectory whose samples are evenly spaced in time.
@@ -52,6 +52,8 @@ def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool
     # Each coordinate in units in which STILL_RANGE is a small motion.
     position = motion.position / max(size, STILL_RANGE)
     coordinates = [q, position, ANGLE_PER_QUATERNION * motion.orientation]
+    for body in () if motion.bodies is None else motion.bodies.swapaxes(0, 1):
+        coordinates += [body[:, :3] / max(size, STILL_RANGE), ANGLE_PER_QUATERNION * body[:, 3:7]]
     # The window is an odd number of samples, centred on each.
     width = 2 * round(0.5 * RANGE_WINDOW / step) + 1
     is_driven = (_ranges(np.column_stack(coordinates), width) > STILL_RANGE).any(axis=1)

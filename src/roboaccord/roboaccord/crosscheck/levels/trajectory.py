@@ -50,7 +50,8 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             # (links.py) begin with x, y and z of each link: every third, from the third on, is z.
             heights = slice(2, 3 * len(tree.links), 3)
             floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT_COLUMN]
-        check = convergence.check_convergence(tree, runs, name, case.simulator, floor)
+        bodies = case.setup.body_names
+        check = convergence.check_convergence(tree, runs, name, case.simulator, floor, bodies)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, context=LevelContext.of(case))
 

@@ -12,8 +12,9 @@ ASME V&V 20], whose constants are GRID_... MIN_SAMPLES and ORDER_FLOOR may be tu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -186,7 +187,12 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE, rounding: float = 
 
 
 def check_convergence(
-    tree: Tree, runs: Runs, engine: str, simulator: Simulator, floor: Floor
+    tree: Tree,
+    runs: Runs,
+    engine: str,
+    simulator: Simulator,
+    floor: Floor,
+    bodies: Sequence[str] = (),
 ) -> ConvergenceCheck:
     """Compare one engine's runs at all physics steps with a converged reference.
 
@@ -196,6 +202,7 @@ def check_convergence(
         engine: name.
         simulator: of the engine.
         floor: distance that is not due to the engine.
+        bodies: names of the free bodies.
     """
     truth, by_step = runs.by_job[runs.truth], runs.of(engine)
     jobs = [Job(engine, dt) for dt in runs.steps]  # from the largest step to the smallest
@@ -204,7 +211,8 @@ def check_convergence(
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
     kinked = _kinked_ticks(simulator, truth, [*by_step.values()], runs.steps[-1])
     expected_order = 1 if kinked.size else simulator.order
-    whole = _check_errors(tree, truth, target, errors, distance, expected_order, floor)
+    name = partial(name_coordinate, tree, truth.joints, bodies=bodies)
+    whole = _check_errors(name, truth, target, errors, distance, expected_order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
         end = int(kinked[0]) + 1  # number of samples
@@ -213,7 +221,7 @@ def check_convergence(
             start = Floor(floor.coordinates[:end], floor.distance[:end])
             early = [error[:end] for error in errors]
             distances = {dt: values[:end] for dt, values in distance.items()}
-            before = _check_errors(tree, truth, target, early, distances, simulator.order, start)
+            before = _check_errors(name, truth, target, early, distances, simulator.order, start)
         whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
         if _hit_different_stops([by_step[dt] for dt in runs.steps[-STEPS:]]):
             # Such runs are not in the asymptotic range.
@@ -249,7 +257,7 @@ def _hit_different_stops(runs: Sequence[Trajectory]) -> bool:
 
 
 def _check_errors(
-    tree: Tree,
+    name: Callable[[int], str],
     truth: Trajectory,
     target: Array,
     errors: Sequence[Array],
@@ -260,7 +268,7 @@ def _check_errors(
     """Check the errors of an engine's runs, over the whole run or up to a kink.
 
     Args:
-        tree: of the robot.
+        name: returns the name of a coordinate.
         truth: run of the converged reference, of at least k samples.
         target: its coordinates, of at least k samples (..., c).
         errors: of the runs, from the largest step to the smallest (k, c).
@@ -284,7 +292,7 @@ def _check_errors(
     if len(steps) < STEPS:
         return check
     remainder = extrapolation.remainder_over_time(errors, expected_order, floor.coordinates)
-    where = name_coordinate(tree, truth.joints, remainder.coordinate)
+    where = name(remainder.coordinate)
     since = float(truth.time[remainder.sample])
     check = replace(check, left=remainder.size, bound=remainder.bound, where=where, since=since)
     settled = extrapolation.has_settled(errors, expected_order)

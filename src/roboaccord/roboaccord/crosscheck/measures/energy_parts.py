@@ -221,7 +221,8 @@ class EnergyParts:
         the round-off of a slow motion.
         """
         setup, book = self.setup, self.book
-        masses = np.array([link.mass for link in setup.tree.links])
+        bodies = [body.mass for body in setup.bodies]
+        masses = np.array([*(link.mass for link in setup.tree.links), *bodies])
         mass = float(masses.sum())
         reach = np.linalg.norm(link_centres(setup.tree, self.run), axis=2).max(axis=0)
         potential = float(masses @ reach) * abs(setup.parameters.gravity)
