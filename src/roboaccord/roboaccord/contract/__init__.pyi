@@ -88,7 +88,6 @@ from .sliding_friction import rigid_loads as rigid_loads
 from .sliding_friction import sliding_force as sliding_force
 from .state import BODY_TWIST as BODY_TWIST
 from .state import IDENTITY as IDENTITY
-from .state import NO_BODIES as NO_BODIES
 from .state import NO_SWITCHES as NO_SWITCHES
 from .state import ORIGIN as ORIGIN
 from .state import STATE_ARRAYS as STATE_ARRAYS

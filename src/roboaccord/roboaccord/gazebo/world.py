@@ -17,15 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from roboaccord.contract import (
-    NANOSECONDS,
-    AccordError,
-    CylinderFixture,
-    EllipseFriction,
-    Fixture,
-    FreeBody,
-    read_xml,
-)
+from roboaccord.contract import NANOSECONDS, AccordError, EllipseFriction, read_xml
+from roboaccord.contract.contact import CylinderFixture, Fixture, FreeBody
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.obj_files import cache, write_faceted
 from roboaccord.gazebo.window import HALF, add_window

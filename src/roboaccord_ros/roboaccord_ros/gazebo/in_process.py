@@ -19,7 +19,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract import AccordError, Array, RobotState
+import numpy as np
+from roboaccord.contract import BODY_TWIST, AccordError, Array, RobotState
 
 from roboaccord_ros.gazebo.links import MovingLink
 from roboaccord_ros.gazebo.pauses import Pauses, Work
@@ -49,7 +50,6 @@ class InProcess:
         joints: names of its joints in Gazebo, in the order of all lists.
         switches: names of its switches.
         physics: short name of a physics engine, or its library; empty for DART.
-        bodies: names of the free bodies.
         reads_base: whether pose and rates of the base are read.
 
     Attributes:
@@ -65,16 +65,14 @@ class InProcess:
 
     def __init__(
         self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str],
-        switches: Iterable[str] = (), physics: str = "", *, bodies: Iterable[str] = (),
-        reads_base: bool = True,
+        switches: Iterable[str] = (), physics: str = "", *, reads_base: bool = True,
     ) -> None:  # fmt: skip
         # gz-math comes first: functions of gz-sim return its types.
         self._vector = gazebo_module("math").Vector3d
         self._sim = gazebo_module("sim")
         self._isolate(world)
-        self._robot, self._world = robot, world.name
-        self._joint_names, self._body_names = list(joints), list(bodies)
-        self._reads_base = reads_base
+        self._robot, self._world = robot, world
+        self._joint_names, self._reads_base = list(joints), reads_base
         # Entities of Gazebo, set by `_find_robot` before the first step.
         self._joints: list[Any] = []
         self._base: Any = None
@@ -86,8 +84,7 @@ class InProcess:
         self._coordinates: Coordinates | None = None  # to be set before the next step
         self._answer: Answer = [], [], [], []  # after the last step
         self._error: Exception | None = None  # raised in a callback, which cannot pass it on
-        file = populate(world, robot, start, urdf, physics, self._body_names)
-        self._fixture: Any = self._make_fixture(file)
+        self._fixture: Any = self._make_fixture(populate(world, robot, start, urdf, physics))
         self.pauses = Pauses(self._fixture.server(), world.name, robot, switches)
 
     def close(self) -> None:
@@ -97,19 +94,20 @@ class InProcess:
         InProcess.server_count -= 1
 
     def prepare_start(
-        self, start: Coordinates, twists: Array, switches: Mapping[str, bool]
+        self, start: Coordinates, state: RobotState, switches: Mapping[str, bool]
     ) -> None:
         """Prepare the start of what is free: joints, switches, and twists of base and bodies.
 
         Args:
             start: coordinates and rates of the joints (n,) each.
-            twists: of the base and of each body, in their axes (1 + b, 6).
+            state: with the twists.
             switches: values of the switches, by name.
         """
         if switches:
             self.pauses.add(self.pauses.turn_all_off())
             self.pauses.add(self._placing(start))
             self.pauses.add(self.pauses.set_switches(switches))
+        twists = np.vstack([state.twist, state.bodies[:, BODY_TWIST]])
         if twists.any():  # last: another iteration would stop what moves again
             self.pauses.add(self.pauses.set_twists(lambda: [x.link for x in self._links], twists))
 
@@ -209,7 +207,7 @@ class InProcess:
         sim, robot = self._sim, self._model(ecm, self._robot)
         self._joints = [sim.Joint(robot.joint_by_name(ecm, name)) for name in self._joint_names]
         base = robot.link_by_name(ecm, "base_link")
-        bodies = [self._model(ecm, name).links(ecm)[0] for name in self._body_names]
+        bodies = [self._model(ecm, name).links(ecm)[0] for name in self._world.bodies]
         read = [base, *bodies] if self._reads_base else bodies
         self._links = [MovingLink(ecm, entity) for entity in read]
         self._base = sim.Link(base)
@@ -226,7 +224,7 @@ class InProcess:
         sim = self._sim
         model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, name)
         if model == sim.K_NULL_ENTITY:
-            raise AccordError(f"there is no {name} in {self._world}")
+            raise AccordError(f"there is no {name} in {self._world.name}")
         return sim.Model(model)
 
     def _after_step(self, info: Any, ecm: Any) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
 from pathlib import Path
 
 from roboaccord.contract import RobotState, read_xml
@@ -26,10 +25,7 @@ PHYSICS = "plugin[@name='gz::sim::systems::Physics']"
 ENGINES = ("dartsim", "bullet-featherstone", "bullet", "tpe")  # short names of Gazebo's engines
 
 
-def populate(
-    world: World, robot: str, start: RobotState, urdf: str, physics: str = "",
-    bodies: Sequence[str] = (),
-) -> Path:  # fmt: skip
+def populate(world: World, robot: str, start: RobotState, urdf: str, physics: str = "") -> Path:
     """Write a copy of a world with a robot at its start in it, and return the new file.
 
     The robot's Gazebo plugins are left out: efforts and states go through the Python bindings.
@@ -40,13 +36,12 @@ def populate(
         start: state with the pose of its base, and of the free bodies, at the start.
         urdf: description of the robot.
         physics: short name of a physics engine, or its library; empty for DART.
-        bodies: names of the free bodies, which the world has.
     """
     urdf = _without_plugins(urdf)
     pose = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
     body_poses = [text_of(row[:7]) for row in start.bodies]
-    named = urdf + text_of(pose) + physics + "".join(body_poses)
-    digest = hashlib.sha256(named.encode()).hexdigest()[:12]
+    content = urdf + text_of(pose) + physics + "".join(body_poses)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
     write_text(folder / "robot.urdf", urdf)
     sdf = read_xml(world.path)
@@ -55,7 +50,7 @@ def populate(
     policies = ET.SubElement(scene, POLICIES)
     # Updates after a step are cheap; running them in parallel threads costs up to half a step.
     ET.SubElement(policies, "parallel_postupdates").text = "false"
-    for name, body_pose in zip(bodies, body_poses, strict=True):
+    for name, body_pose in zip(world.bodies, body_poses, strict=True):
         for element in scene.findall(f"model[@name='{name}']/pose"):
             element.text = body_pose
     if physics:

@@ -27,17 +27,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract import (
-    BODY_TWIST,
-    NO_BODIES,
-    Acceleration,
-    AccordError,
-    Array,
-    Command,
-    Event,
-    Fault,
-    RobotState,
-)
+from roboaccord.contract import Acceleration, AccordError, Array, Command, Event, Fault, RobotState
 from roboaccord.gazebo import LEVEL, base_in_gazebo, expand_for_gazebo, is_level, print_sdf
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
@@ -130,6 +120,8 @@ class GazeboSimulator(Simulator):
     def _start(self, state: RobotState) -> None:
         """Begin a run at a state, in a new server if the present one has stepped."""
         self._gazebo_faults = GazeboFaults(self._setup)
+        if len(state.bodies) < len(self._setup.bodies):  # of a state without any
+            state = replace(state, bodies=self._setup.initial.bodies)
         # `unplaced` is why a state cannot be set; then another start needs another server.
         is_moved = self.unplaced and state is not self._spawn_state
         if self._server is not None and (self._server.steps or is_moved):
@@ -155,11 +147,7 @@ class GazeboSimulator(Simulator):
         """Return a new server with the robot in a start state."""
         robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
         description = self._urdf, self._joint_names, switches, self._physics
-        bodies = [body.name for body in self._setup.bodies]
-        reads_base = not self._is_level
-        return InProcess(
-            self.world, robot, start, *description, bodies=bodies, reads_base=reads_base
-        )
+        return InProcess(self.world, robot, start, *description, reads_base=not self._is_level)
 
     def _read(self) -> RobotState:
         """Return the present state: the one that was set last, or that after the last step."""
@@ -181,8 +169,7 @@ class GazeboSimulator(Simulator):
             effort = faults.efforts_with_locks(before, self._effort)
         switches = self._change_switches(server, command) if self._setup.initial.switches else {}
         if pending is not None and self.unplaced:  # free: all is set before the first step
-            twists = np.vstack([pending.twist, pending.bodies[:, BODY_TWIST]])
-            server.prepare_start(self._coordinates(pending), twists, switches)
+            server.prepare_start(self._coordinates(pending), pending, switches)
         after = self._state_of_answer(*server.step(effort, self._steps, start, command.wrench))
         self._pending = None
         after = replace(after, switches=switches) if switches else after
@@ -242,26 +229,25 @@ class GazeboSimulator(Simulator):
         It makes the state at once from lists, for speed: a run waits for this at each step.
         """
         n = len(self.joints)
-        rows = zip(np.reshape(pose, (-1, 7)), np.reshape(twist, (-1, 6)), strict=True)
-        motions = [_motion(*row) for row in rows]
-        if self._is_level:
-            base = self._level_base.pose_and_twist(q[n:], qd[n:])
-        else:
-            base = motions.pop(0)
-        bodies = np.array([np.concatenate(motion) for motion in motions]) if motions else NO_BODIES
+        level = self._level_base
+        base = level.pose_and_twist(q[n:], qd[n:]) if self._is_level else _motion(pose, twist)
         q = q[:n]
         self._largest_coordinate = max(map(abs, q), default=0.0)
         joints = np.array(q), np.array(qd[:n]), self._effort
-        return RobotState(self._time, *joints, *base, bodies=bodies)
+        state = RobotState(self._time, *joints, *base)
+        indices = range(1, 1 + len(self._setup.bodies))
+        bodies = [np.concatenate(_motion(pose[7 * i :], twist[6 * i :])) for i in indices]
+        return replace(state, bodies=np.array(bodies)) if bodies else state
 
 
-def _motion(pose: Array, rates: Array) -> tuple[Array, Array, Array]:
-    """Return position (3,), orientation (4,) and twist (6,) of a base or a body.
+def _motion(pose: list[float], twist: list[float]) -> tuple[Array, Array, Array]:
+    """Return position (3,), orientation (4,) and twist (6,) of the first of some links.
 
     Args:
-        pose: position and quaternion (7,).
-        rates: linear, then angular, in the axes of the world (6,); the twist is in its own axes.
+        pose: position and quaternion of each link (7 l,).
+        twist: linear, then angular, in the axes of the world (6 l,); the returned one is in the
+            axes of the link.
     """
-    position, orientation = np.split(pose, [3])
-    rotation = quaternion_matrix(orientation)
+    position, orientation = np.array(pose[:3]), np.array(pose[3:7])
+    rotation, rates = quaternion_matrix(orientation), np.array(twist[:6])
     return position, orientation, np.concatenate([rates[:3] @ rotation, rates[3:] @ rotation])
