@@ -86,6 +86,8 @@ from .sliding_friction import EllipseFriction as EllipseFriction
 from .sliding_friction import PyramidFriction as PyramidFriction
 from .sliding_friction import rigid_loads as rigid_loads
 from .sliding_friction import sliding_force as sliding_force
+from .state import BODY_ORIENTATION as BODY_ORIENTATION
+from .state import BODY_POSITION as BODY_POSITION
 from .state import BODY_TWIST as BODY_TWIST
 from .state import IDENTITY as IDENTITY
 from .state import NO_SWITCHES as NO_SWITCHES
