@@ -4,8 +4,8 @@ A world is an SDF file, the XML format of Gazebo Sim, with ground, solids, physi
 window. `world_text`, `static_model` and `squares` fill the templates, from which packages make
 worlds of their terrains. `world_for_run` adapts a world to a run, in a cache folder: it gets the
 scenario's physics step and gravity, ground whose friction changes where that of the friction law
-does, no limit of speed, and a window on the robot. After a change of templates or colours run
-`make shared`, which makes worlds/ and models/ again.
+does, the scenario's free bodies, no limit of speed, and a window on the robot. After a change of
+templates or colours run `make shared`, which makes worlds/ and models/ again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from roboaccord.contract import NANOSECONDS, AccordError, EllipseFriction, read_xml
+from roboaccord.contract.contact import CylinderFixture, Fixture, FreeBody
 from roboaccord.description.meshes import FILE
-from roboaccord.gazebo.obj_files import cache
+from roboaccord.gazebo.obj_files import cache, write_faceted
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario import Setup, start_view
@@ -39,6 +40,7 @@ MODEL_CONFIG = _template("model.config")
 STATIC_MODEL = _template("static_model.sdf")
 PAINTED = _template("painted.sdf").rstrip()
 MASK = _template("mask.sdf").rstrip()
+FREE_MODEL = _template("free_model.sdf")  # of a body that moves freely
 # The squares of models/ground, which make motion visible: their material, and the visual of level
 # ground that has it.
 SQUARED = _template("squared.sdf").rstrip()
@@ -46,9 +48,10 @@ SQUARES = _template("squares.sdf").rstrip()
 
 # Coefficient of friction of static bodies: so large that the robot's own, the smaller one, counts.
 GRIP = 100.0
-# Red, green, blue and opacity, chosen by eye: of solids on the ground, and of the ground before and
-# beyond a change of friction.
+# Red, green, blue and opacity, chosen by eye: of solids on the ground, of free bodies, and of the
+# ground before and beyond a change of friction.
 WOOD = "0.72 0.58 0.40 1"
+RED = "0.75 0.25 0.20 1"
 PLAIN = "1 1 1 1"
 TINTED = "0.75 0.85 1 1"
 GROUND_SIZE = 200.0  # m: side of models/ground, as its SDF has it; no robot here gets to its edge
@@ -158,7 +161,7 @@ def world_for_run(source: Path, setup: Setup) -> Path:
         AccordError: if the file is not a world, or cannot be adapted to the scenario.
     """
     root, world = _read_world(source)
-    # Step and speed, gravity, paths of models, ground, window.
+    # Step and speed, gravity, paths of models, ground, free bodies, window.
     largest_step = _positive_number(world, "physics/max_step_size", source)
     divisor = math.ceil(setup.scenario.physics_step / largest_step - 1e-9)  # less round-off
     physics_step = _whole_nanoseconds(setup.scenario.physics_step / divisor)
@@ -172,6 +175,8 @@ def world_for_run(source: Path, setup: Setup) -> Path:
             uri.text = f"{FILE}{(source.parent / uri.text).resolve()}"
     if isinstance(setup.force_law, EllipseFriction) and setup.force_law.beyond.size:
         _split_ground(world, setup.force_law, source)
+    if setup.bodies:
+        _add_bodies(world, setup)
     add_window(world, start_view(setup, HALF))
     text = ET.tostring(root, encoding="unicode") + "\n"
     folder = cache("worlds") / hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -228,6 +233,51 @@ def _set_text(world: ET.Element, tags: str, text: str) -> None:
         child = element.find(tag)
         element = ET.SubElement(element, tag) if child is None else child
     element.text = text
+
+
+def _add_bodies(world: ET.Element, setup: Setup) -> None:
+    """Add the free bodies of a setup to a world; they touch all that can touch anything.
+
+    In Gazebo a contact has the smaller coefficient of its two surfaces, so all models in the world
+    get those of the setup's contact. Without a contact the bodies touch nothing.
+    """
+    mask = "" if setup.contact else MASK.format(0)
+    for body in setup.bodies:
+        world.append(ET.fromstring(_free_model(body, mask)))
+    friction = setup.contact.friction if setup.contact else {}
+    for model in world.findall("model"):
+        if model.attrib["name"] in friction:
+            mu = repr(float(friction[model.attrib["name"]]))
+            for tag in ("mu", "mu2"):
+                _set_text(model, f"link/collision/surface/friction/ode/{tag}", mu)
+
+
+def _free_model(body: FreeBody, mask: str) -> str:
+    """Return a free body at its start, as a model of a world without friction.
+
+    Args:
+        body: its mesh, if it has one, is written to a cache folder.
+        mask: element with the bit mask of what can touch it; empty for all.
+    """
+    shape = body.shape
+    if isinstance(shape, Fixture):
+        geometry = box(shape.size)
+    elif isinstance(shape, CylinderFixture):
+        geometry = cylinder(shape.radius, shape.height)
+    else:
+        digest = hashlib.sha256(shape.vertices.tobytes() + shape.faces.tobytes()).hexdigest()
+        path = make_folder(cache("bodies") / digest[:12]) / f"{body.name}.obj"
+        write_faceted(path, shape.vertices, shape.faces)
+        geometry = f"<mesh><uri>{FILE}{path}</uri></mesh>"
+    return FREE_MODEL.format(
+        body=body,
+        pose=text_of(body.start[:7]),
+        inertia=body.inertia.tolist(),
+        place=text_of(shape.position),
+        geometry=geometry,
+        mask=mask,
+        visual=PAINTED.format(geometry=geometry, colour=RED),
+    )
 
 
 def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None:

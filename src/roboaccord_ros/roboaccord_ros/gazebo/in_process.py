@@ -20,16 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import AccordError, Array, RobotState
-from roboaccord.numerics import quaternion_matrix
+from roboaccord.contract import BODY_TWIST, AccordError, Array, RobotState
 
+from roboaccord_ros.gazebo.links import MovingLink
 from roboaccord_ros.gazebo.pauses import Pauses, Work
 from roboaccord_ros.gazebo.populate import populate
 from roboaccord_ros.gazebo.transport import gazebo_module
 from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World, new_partition
 
-# Joint coordinates (n,) and rates (n,), then the base's position and quaternion (7,) and its twist
-# in the world frame (6,); the last two are empty for a server that does not read the base.
+# Joint coordinates (n,) and rates (n,), then position and quaternion of the base and of each body
+# (7 + 7 b,), and their twists in the world frame (6 + 6 b,); a server that does not read the base
+# leaves out its own.
 Answer = tuple[list[float], list[float], list[float], list[float]]
 Coordinates = tuple[Array, Array]  # joint coordinates (n,) and rates (n,)
 
@@ -44,7 +45,7 @@ class InProcess:
     Args:
         world: world of the run.
         robot: name of the robot.
-        start: state with the pose of its base at the start.
+        start: state with the pose of its base, and of the free bodies, at the start.
         urdf: description of the robot for Gazebo.
         joints: names of its joints in Gazebo, in the order of all lists.
         switches: names of its switches.
@@ -70,13 +71,12 @@ class InProcess:
         self._vector = gazebo_module("math").Vector3d
         self._sim = gazebo_module("sim")
         self._isolate(world)
-        self._robot, self._world = robot, world.name
+        self._robot, self._world = robot, world
         self._joint_names, self._reads_base = list(joints), reads_base
         # Entities of Gazebo, set by `_find_robot` before the first step.
         self._joints: list[Any] = []
         self._base: Any = None
-        self._probe: Any = None  # the part of the base whose rates are read
-        self._probe_offset = np.zeros(3)  # of the probe from the base, in its axes [m]
+        self._links: list[MovingLink] = []  # what is read: the base, then the bodies
         # Request of `step`: the number of its last step, and what acts until then.
         self.steps, self._last_step = 0, 0
         self._effort: list[float] = []  # (n,) [N m]
@@ -93,20 +93,23 @@ class InProcess:
         del self.pauses, self._fixture
         InProcess.server_count -= 1
 
-    def prepare_start(self, start: Coordinates, twist: Array, switches: Mapping[str, bool]) -> None:
-        """Prepare the start of a robot with a free base: its joints, switches and twist (6,).
+    def prepare_start(
+        self, start: Coordinates, state: RobotState, switches: Mapping[str, bool]
+    ) -> None:
+        """Prepare the start of what is free: joints, switches, and twists of base and bodies.
 
         Args:
             start: coordinates and rates of the joints (n,) each.
-            twist: twist of the base, in its axes.
+            state: with the twists.
             switches: values of the switches, by name.
         """
         if switches:
             self.pauses.add(self.pauses.turn_all_off())
             self.pauses.add(self._placing(start))
             self.pauses.add(self.pauses.set_switches(switches))
-        if twist.any():  # last: another iteration would stop the base again
-            self.pauses.add(self.pauses.set_twist(lambda: self._base, twist))
+        twists = np.vstack([state.twist, state.bodies[:, BODY_TWIST]])
+        if twists.any():  # last: another iteration would stop what moves again
+            self.pauses.add(self.pauses.set_twists(lambda: [x.link for x in self._links], twists))
 
     def step(
         self,
@@ -201,28 +204,28 @@ class InProcess:
 
     def _find_robot(self, ecm: Any) -> None:
         """Find the robot's joints and base, and let Gazebo compute the quantities that are read."""
-        sim = self._sim
-        model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, self._robot)
-        if model == sim.K_NULL_ENTITY:
-            raise AccordError(f"there is no {self._robot} in {self._world}")
-        robot = sim.Model(model)
+        sim, robot = self._sim, self._model(ecm, self._robot)
         self._joints = [sim.Joint(robot.joint_by_name(ecm, name)) for name in self._joint_names]
-        self._base = sim.Link(robot.link_by_name(ecm, "base_link"))
-        # Gazebo does not update the rates of a link that moves by less than 1e-6 m in a step, but
-        # those of a shape on the link. The shape nearest to the link's origin is the probe.
-        entities = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
-        offsets = [self._with_offset(ecm, sim.Link(entity)) for entity in entities]
-        self._probe, self._probe_offset = min(offsets, key=lambda pair: float(pair[1] @ pair[1]))
-        if self._reads_base:
-            self._probe.enable_velocity_checks(ecm, True)
+        base = robot.link_by_name(ecm, "base_link")
+        bodies = [self._model(ecm, name).links(ecm)[0] for name in self._world.bodies]
+        read = [base, *bodies] if self._reads_base else bodies
+        self._links = [MovingLink(ecm, entity) for entity in read]
+        self._base = sim.Link(base)
         for joint in self._joints:
             joint.enable_position_check(ecm, True)
             joint.enable_velocity_check(ecm, True)
 
-    def _with_offset(self, ecm: Any, entity: Any) -> tuple[Any, Array]:
-        """Return an entity on the base, and its offset in the axes of the base (3,) [m]."""
-        offset = (self._base.world_pose(ecm).inverse() * entity.world_pose(ecm)).pos()
-        return entity, np.array([offset.x(), offset.y(), offset.z()])
+    def _model(self, ecm: Any, name: str) -> Any:
+        """Return the model with a name.
+
+        Raises:
+            AccordError: if there is none.
+        """
+        sim = self._sim
+        model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, name)
+        if model == sim.K_NULL_ENTITY:
+            raise AccordError(f"there is no {name} in {self._world.name}")
+        return sim.Model(model)
 
     def _after_step(self, info: Any, ecm: Any) -> None:
         """Read the state after the last step of a request."""
@@ -234,24 +237,13 @@ class InProcess:
                 return
             q = [joint.position(ecm)[0] for joint in self._joints]
             qd = [joint.velocity(ecm)[0] for joint in self._joints]
-            pose, twist = self._read_base(ecm) if self._reads_base else ([], [])
+            pose, twist = list[float](), list[float]()
+            for link in self._links:
+                link_pose, link_twist = link.read(ecm)
+                pose += link_pose
+                twist += link_twist
             self._answer = q, qd, pose, twist
         except IndexError:
             self._error = AccordError("its physics engine has not made all joints of the robot")
         except Exception as error:  # noqa: BLE001 - no error may pass through the server's C++
             self._error = error
-
-    def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:
-        """Return pose (7,) and twist (6,) of the base in the world; missing rates are 0."""
-        twist = np.zeros(6)  # linear, then angular
-        rates = self._probe.world_linear_velocity(ecm), self._probe.world_angular_velocity(ecm)
-        for half, rate in zip((twist[:3], twist[3:]), rates, strict=True):
-            if rate is not None:
-                half[:] = rate.x(), rate.y(), rate.z()
-        base_pose = self._base.world_pose(ecm)
-        p, q = base_pose.pos(), base_pose.rot()
-        pose = [p.x(), p.y(), p.z(), q.x(), q.y(), q.z(), q.w()]
-        if self._probe_offset.any():  # v_base = v_probe - omega x offset
-            offset = quaternion_matrix(np.array(pose[3:])) @ self._probe_offset
-            twist[:3] -= np.cross(twist[3:], offset)
-        return pose, twist.tolist()

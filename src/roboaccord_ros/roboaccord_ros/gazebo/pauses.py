@@ -12,9 +12,9 @@ gone at the end of an iteration; one that is attached exists from the middle of 
 both were asked for in one iteration, both joints would hold during a step and stop all motion. So
 switches are turned off first, and others on after that.
 
-A free base takes its rates by commands, which are components of its link. Gazebo sets the values to
-0 after each iteration but keeps the components, which would stop the base, so they are removed as
-the step is asked for.
+A free base or body takes its rates by commands, which are components of its link. Gazebo sets the
+values to 0 after each iteration but keeps the components, which would stop it, so they are removed
+as the step is asked for.
 
 The order of switches is fixed, and so is that the step follows in the iteration after the last
 piece of work: that makes a run independent of how busy the machine is. PATIENCE and WINDOW_PERIOD
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
@@ -151,19 +151,20 @@ class Pauses:
         yield from self.set_switches(dict.fromkeys(self.is_on, False))
         yield  # the iteration in which the joints are removed
 
-    def set_twist(self, find: Callable[[], Any], twist: Array) -> Work:
-        """Command the twist of the link of a free base.
+    def set_twists(self, find: Callable[[], Sequence[Any]], twists: Array) -> Work:
+        """Command the twists of a free base and of free bodies, where they are not 0.
 
         Args:
-            find: returns the link, once the world has it.
-            twist: linear and angular velocity in the link's axes (6,) [m/s, rad/s].
+            find: returns the l links, once the world has them.
+            twists: linear and angular velocity in each link's axes (l, 6) [m/s, rad/s].
         """
         ecm = yield
-        link = find()
         vector = gazebo_module("math").Vector3d
-        link.set_linear_velocity(ecm, vector(*twist[:3].tolist()))
-        link.set_angular_velocity(ecm, vector(*twist[3:].tolist()))
-        self._commanded.append(link.entity())
+        for link, twist in zip(find(), twists.tolist(), strict=True):
+            if any(twist):
+                link.set_linear_velocity(ecm, vector(*twist[:3]))
+                link.set_angular_velocity(ecm, vector(*twist[3:]))
+                self._commanded.append(link.entity())
 
     def close(self) -> None:
         """End the thread that serves a window, by an extra step."""

@@ -33,13 +33,15 @@ def populate(world: World, robot: str, start: RobotState, urdf: str, physics: st
     Args:
         world: world to copy.
         robot: name of the robot in the world.
-        start: state with the pose of its base at the start.
+        start: state with the pose of its base, and of the free bodies, at the start.
         urdf: description of the robot.
         physics: short name of a physics engine, or its library; empty for DART.
     """
     urdf = _without_plugins(urdf)
     pose = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
-    digest = hashlib.sha256((urdf + text_of(pose) + physics).encode()).hexdigest()[:12]
+    body_poses = [text_of(row[:7]) for row in start.bodies]
+    content = urdf + text_of(pose) + physics + "".join(body_poses)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
     write_text(folder / "robot.urdf", urdf)
     sdf = read_xml(world.path)
@@ -48,6 +50,9 @@ def populate(world: World, robot: str, start: RobotState, urdf: str, physics: st
     policies = ET.SubElement(scene, POLICIES)
     # Updates after a step are cheap; running them in parallel threads costs up to half a step.
     ET.SubElement(policies, "parallel_postupdates").text = "false"
+    for name, body_pose in zip(world.bodies, body_poses, strict=True):
+        for element in scene.findall(f"model[@name='{name}']/pose"):
+            element.text = body_pose
     if physics:
         _set_physics_engine(scene, physics)
     include = ET.SubElement(scene, "include")

@@ -12,9 +12,9 @@ How a run goes:
        sends it the pending state and the efforts. Those that follow send efforts alone.
     4. `_read` returns the pending state, or the one after the last step, `_last_state`.
 
-Gazebo cannot set pose and twist of a free base; `unplaced` of the base class is then the reason.
-Such a run begins in a new server that puts the robot at its start. A planar base on spheres
-(`_is_level`) moves by the joints LEVEL instead (level.py), which are set as all others are.
+Gazebo cannot set pose and twist of a free base or body; `unplaced` of the base class is then the
+reason. Such a run begins in a new server that puts robot and bodies at their start. A planar base
+on spheres (`_is_level`) moves by the joints LEVEL instead (level.py), which are set as all others.
 
 A run must be that of a launch, bit for bit (test_a_run_is_that_of_a_launch_bit_for_bit). Where
 Gazebo is not installed, tests replay recorded answers (test/gazebo_answers.py); after a change in
@@ -74,6 +74,10 @@ class GazeboSimulator(Simulator):
         self._urdf = expand_for_gazebo(setup, contacts, started=False)
         if not self._is_level and base_in_gazebo(setup.scenario) != "fixed":
             self.unplaced = "Gazebo cannot set the state of a free base"
+        if setup.bodies:
+            self.unplaced = "Gazebo cannot set the state of free bodies"
+            if physics not in ("", "dartsim"):
+                raise AccordError(f"gz: in {physics} free bodies would have another friction")
         self._joint_names = [*setup.joints, *(LEVEL if self._is_level else ())]  # in Gazebo
         self._level_base = LevelBase(setup.initial)  # pose of the base by the joints LEVEL
         self._gazebo_faults = GazeboFaults(setup)  # failed joints, imitated by efforts
@@ -116,6 +120,8 @@ class GazeboSimulator(Simulator):
     def _start(self, state: RobotState) -> None:
         """Begin a run at a state, in a new server if the present one has stepped."""
         self._gazebo_faults = GazeboFaults(self._setup)
+        if len(state.bodies) < len(self._setup.bodies):  # of a state without any
+            state = replace(state, bodies=self._setup.initial.bodies)
         # `unplaced` is why a state cannot be set; then another start needs another server.
         is_moved = self.unplaced and state is not self._spawn_state
         if self._server is not None and (self._server.steps or is_moved):
@@ -162,8 +168,8 @@ class GazeboSimulator(Simulator):
             self._effort = faults.drive_efforts(command)
             effort = faults.efforts_with_locks(before, self._effort)
         switches = self._change_switches(server, command) if self._setup.initial.switches else {}
-        if pending is not None and self.unplaced:  # a free base: all is set before the first step
-            server.prepare_start(self._coordinates(pending), pending.twist, switches)
+        if pending is not None and self.unplaced:  # free: all is set before the first step
+            server.prepare_start(self._coordinates(pending), pending, switches)
         after = self._state_of_answer(*server.step(effort, self._steps, start, command.wrench))
         self._pending = None
         after = replace(after, switches=switches) if switches else after
@@ -204,13 +210,13 @@ class GazeboSimulator(Simulator):
         """Return the joint coordinates and rates of a state in Gazebo, with those of a level base.
 
         Raises:
-            AccordError: for a base that Gazebo cannot place.
+            AccordError: for a base or a body that Gazebo cannot place.
         """
         if self._is_level:
             base, rates = self._level_base.coordinates(state)
             return np.concatenate([state.q, base]), np.concatenate([state.qd, rates])
         if self.unplaced:
-            for name in ("position", "orientation", "twist"):
+            for name in ("position", "orientation", "twist", "bodies"):
                 if not np.array_equal(getattr(state, name), getattr(self._spawn_state, name)):
                     raise AccordError(f"gz: {self.unplaced}")
         return state.q, state.qd
@@ -223,14 +229,25 @@ class GazeboSimulator(Simulator):
         It makes the state at once from lists, for speed: a run waits for this at each step.
         """
         n = len(self.joints)
-        if self._is_level:
-            position, orientation, base_twist = self._level_base.pose_and_twist(q[n:], qd[n:])
-        else:
-            position, orientation = np.array(pose[:3]), np.array(pose[3:])
-            rotation, rates = quaternion_matrix(orientation), np.array(twist)
-            # From the axes of the world into those of the base: linear, then angular.
-            base_twist = np.concatenate([rates[:3] @ rotation, rates[3:] @ rotation])
+        level = self._level_base
+        base = level.pose_and_twist(q[n:], qd[n:]) if self._is_level else _motion(pose, twist)
         q = q[:n]
         self._largest_coordinate = max(map(abs, q), default=0.0)
         joints = np.array(q), np.array(qd[:n]), self._effort
-        return RobotState(self._time, *joints, position, orientation, base_twist)
+        state = RobotState(self._time, *joints, *base)
+        indices = range(1, 1 + len(self._setup.bodies))
+        bodies = [np.concatenate(_motion(pose[7 * i :], twist[6 * i :])) for i in indices]
+        return replace(state, bodies=np.array(bodies)) if bodies else state
+
+
+def _motion(pose: list[float], twist: list[float]) -> tuple[Array, Array, Array]:
+    """Return position (3,), orientation (4,) and twist (6,) of the first of some links.
+
+    Args:
+        pose: position and quaternion of each link (7 l,).
+        twist: linear, then angular, in the axes of the world (6 l,); the returned one is in the
+            axes of the link.
+    """
+    position, orientation = np.array(pose[:3]), np.array(pose[3:7])
+    rotation, rates = quaternion_matrix(orientation), np.array(twist[:6])
+    return position, orientation, np.concatenate([rates[:3] @ rotation, rates[3:] @ rotation])

@@ -33,12 +33,13 @@ def new_partition() -> str:
 
 @dataclass(frozen=True)
 class World:
-    """A world: its file, name, physics step [s], and the folders of models that it includes."""
+    """A world: its file, name, physics step [s], folders of included models, and free bodies."""
 
     path: Path
     name: str
     physics_step: float
     models: tuple[Path, ...] = ()
+    bodies: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, name: str) -> World:
@@ -71,7 +72,8 @@ class World:
         of_terrain = None if name else setup.robot.gazebo.world(setup)
         source = cls.read(str(of_terrain) if of_terrain else name or setup.scenario.world)
         path = world_for_run(source.path, setup)
-        return cls(path, *physics_of(path), source.models)
+        bodies = tuple(body.name for body in setup.bodies)
+        return cls(path, *physics_of(path), source.models, bodies)
 
     def check_period(self, control_period: float) -> None:
         """Check that a control period [s] is a whole multiple of the world's step.
