@@ -52,7 +52,6 @@ def test_the_book_closes_and_the_momentum_balances(engine: str) -> None:
     certificate = certificate_of(CheckCase(each, engine, engine, runs))
     assert isinstance(certificate, Certificate)
     assert certificate.momentum.value < 1e-11
-    print(certificate, rests)
 
 
 def test_bodies_without_a_contact_law_are_refused() -> None:

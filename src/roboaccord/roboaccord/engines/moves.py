@@ -153,16 +153,13 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
 
     Raises:
         AccordError: for the mirror image of a height field, whose cells engines cut along one
-            diagonal; for a shift of a ball in a bearing, which stays at the origin; or for free
-            bodies, whose states are not converted.
+            diagonal; or for a shift of a ball in a bearing, which stays at the origin.
     """
     if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
         raise AccordError("a ball in a bearing stays at the origin")
     order = move.joint_order(len(model.joints))
     contact = model.contact
     if contact is not None:
-        if contact.bodies:
-            raise AccordError("free bodies beside the robot are not moved")
         fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
         contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
     # The force laws of a robot on a fixed base use the frame of that base.

@@ -9,12 +9,13 @@ with one of the original model (test_invariance). moves.py converts numbers and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
+from roboaccord.contract.contact import FreeBody, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
@@ -115,8 +116,14 @@ class MovedSpec(EngineSpec):
     inner: EngineSpec
     move: Move
 
+    def check_bodies(self, bodies: Sequence[FreeBody]) -> None:
+        """Refuse free bodies, whose states are not converted."""
+        if bodies:
+            raise AccordError("free bodies beside the robot are not moved")
+
     def simulate(self, model: EngineModel) -> EngineSimulator:
         """Make the simulator of a moved model."""
+        self.check(model)
         simulator, move = self.inner.simulate(move_model(model, self.move)), self.move
         if not KINDS[model.base].moves:  # a fixed base keeps its state: only its description moves
             move = Move(move.name, reordered=move.reordered)

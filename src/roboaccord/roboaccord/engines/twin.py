@@ -21,7 +21,7 @@ from functools import partial
 
 import numpy as np
 
-from roboaccord.contract.contact import Index, Mask
+from roboaccord.contract.contact import FreeBody, Index, Mask
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.sliding_friction import EllipseFriction
@@ -318,6 +318,11 @@ class TwinSpec(EngineSpec):
     seed: int = 0
     model_changes: tuple[ModelChange, ...] = ()
 
+    def check_bodies(self, bodies: Sequence[FreeBody]) -> None:
+        """Refuse free bodies, whose contact no twin has."""
+        if bodies:
+            raise AccordError("free bodies move beside the robot")
+
     def simulate(self, model: EngineModel) -> EngineSimulator:
         """Make the twin of one model.
 
@@ -325,8 +330,6 @@ class TwinSpec(EngineSpec):
             AccordError: with the reason why there is no twin of this engine or model.
         """
         self.check(model)
-        if model.contact and model.contact.bodies:
-            raise AccordError("free bodies move beside the robot")
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
         scheme = self.scheme(self.configured(model))

@@ -119,5 +119,6 @@ SPEC = GazeboSpec(
     version=_version,
     whole=_simulator_maker,
     settings=GazeboSettings,
+    bodies=True,
     also=("gazebo", "ignition"),
 )
