@@ -130,12 +130,6 @@ def test_bodies_touch_what_they_do_elsewhere_and_get_shape_mass_and_friction() -
         assert place == [*shape.position.tolist(), 0.0, 0.0, 0.0]
 
 
-def test_without_a_contact_law_bodies_touch_nothing() -> None:
-    world = World.write(setup_of({"box": on_table(0.9, 0.4)}, friction={"law": "none"}))
-    models = models_of(world)
-    assert models["box"].findtext(".//collide_bitmask") == "0"
-
-
 @needs_gazebo
 def test_a_physics_engine_with_another_friction_is_refused() -> None:
     options = {"gz": {"physics": "bullet-featherstone"}}

@@ -239,11 +239,10 @@ def _add_bodies(world: ET.Element, setup: Setup) -> None:
     """Add the free bodies of a setup to a world; they touch all that can touch anything.
 
     In Gazebo a contact has the smaller coefficient of its two surfaces, so all models in the world
-    get those of the setup's contact. Without a contact the bodies touch nothing.
+    get those of the setup's contact.
     """
-    mask = "" if setup.contact else MASK.format(0)
     for body in setup.bodies:
-        world.append(ET.fromstring(_free_model(body, mask)))
+        world.append(ET.fromstring(_free_model(body)))
     friction = setup.contact.friction if setup.contact else {}
     for model in world.findall("model"):
         if model.attrib["name"] in friction:
@@ -252,12 +251,11 @@ def _add_bodies(world: ET.Element, setup: Setup) -> None:
                 _set_text(model, f"link/collision/surface/friction/ode/{tag}", mu)
 
 
-def _free_model(body: FreeBody, mask: str) -> str:
+def _free_model(body: FreeBody) -> str:
     """Return a free body at its start, as a model of a world without friction.
 
     Args:
         body: its mesh, if it has one, is written to a cache folder.
-        mask: element with the bit mask of what can touch it; empty for all.
     """
     shape = body.shape
     if isinstance(shape, Fixture):
@@ -275,7 +273,6 @@ def _free_model(body: FreeBody, mask: str) -> str:
         inertia=body.inertia.tolist(),
         place=text_of(shape.position),
         geometry=geometry,
-        mask=mask,
         visual=PAINTED.format(geometry=geometry, colour=RED),
     )
 
