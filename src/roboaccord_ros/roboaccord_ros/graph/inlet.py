@@ -18,7 +18,6 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
 from roboaccord.contract import NO_SWITCHES, Array, RobotState
-from roboaccord.contract.state import NO_TWIST
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
@@ -47,7 +46,7 @@ class Inlet:
         self._codec = JointStateCodec(joints)
         self._decode_joint_states = finite_only(self._codec.decode)
         self._decode_odometry = finite_only(OdometryCodec().decode)
-        self._bodies = dict.fromkeys(bodies, (-1.0, NO_TWIST))  # stamp [s] and motion (13,)
+        self._bodies = dict.fromkeys(bodies, (-1.0, np.zeros(13)))  # stamp [s] and motion (13,)
         # Halves of a state that wait for the other: stamp [s], then position (3,), orientation (4,)
         # and twist (6,) of the base, or q, qd and effort (n,) of the joints.
         self._base: tuple[float, Array, Array, Array] | None = None
