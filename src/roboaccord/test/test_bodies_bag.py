@@ -12,9 +12,9 @@ import toy_robot
 from compared_bags import compare
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import play, read_run
-from roboaccord.bag.rows import body_motions
+from roboaccord.bag.rows import motions_at
 from roboaccord.bag.writer import BagWriter, write_trajectory
-from roboaccord.cdr import read_body
+from roboaccord.cdr import BodiesCodec, read_body
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
@@ -138,18 +138,27 @@ def test_a_body_that_is_not_finite_is_refused(setup: Setup, tmp_path: Path) -> N
     bad = motion.bodies.copy()
     bad[3, 1, 2] = np.nan
     bag = write(tmp_path / "bag", setup, replace(motion, bodies=bad))
-    with pytest.raises(
-        AccordError, match=r"poses or twists of crate are not finite at t = 0\.03 s"
-    ):
+    with pytest.raises(AccordError, match=r"pose or twist of crate is not finite at t = 0\.03 s"):
         read_run(bag)
 
 
 def test_bodies_that_came_at_other_times_are_interpolated() -> None:
-    """As a recorder of somebody else has them; names are in order, prefixes are left out."""
-    rows = [(t, np.array([t, *np.zeros(5), 1.0, *np.zeros(6)]), "x/b") for t in (0.0, 0.2, 0.4)]
-    covered, found = body_motions(rows, np.linspace(0.0, 0.5, 6), Path("bag"))
-    assert covered == slice(0, 5) and found["b"][:, 0] == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
-    assert body_motions(rows, np.linspace(0.0, 0.5, 6), Path("bag"), ["a"]) == (slice(0, 6), {})
+    """As a recorder of somebody else has them, up to the last message."""
+    rows = [(t, np.array([t, *np.zeros(5), 1.0, *np.zeros(6)])) for t in (0.0, 0.2, 0.4)]
+    covered, found = motions_at(np.linspace(0.0, 0.5, 6), {"b": rows, "none": []}, Path("bag"))
+    assert covered == slice(0, 5) and [*found] == ["b"]
+    assert found["b"][:, 0] == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
+
+
+def test_a_body_that_the_scenario_does_not_know_is_left_out(setup: Setup, tmp_path: Path) -> None:
+    motion = motion_of(setup, ticks=2)
+    with BagWriter(tmp_path / "bag", setup, "engine", "1", "ros") as bag:
+        for i in range(3):
+            bag.on_state(motion.state(i))
+        (data, _) = BodiesCodec(["stranger", "other"]).encode(motion.state(1))
+        bag.write_raw("/toy/bodies", 10_000_000, data)
+        bag.finish(motion.sha256())
+    assert read_run(tmp_path / "bag").bodies == NAMES
 
 
 def test_a_millimetre_is_found_and_named(

@@ -62,6 +62,8 @@ def names_of(head, robot, switches):
             first = name.split("/")[1]
             if importlib.util.find_spec(package) is None or first in set(SCENARIOS) - {robot}:
                 continue
+            if name.endswith("/bodies"):  # of scenarios with bodies (test_ros_bodies)
+                continue
             name = name.replace("/R/", f"/{robot}/")
             for switch in switches if "SWITCH" in name else [""]:
                 sort = "msg" if head == "topic" else "srv"

@@ -2,7 +2,7 @@
 
 A bag is a recording of ROS 2: messages, each of a topic (a channel with a name and a message type).
 `Content.of` reads all messages of a bag, up to its end or to where it is damaged. Its methods
-decode them: `states` the joints, `base` the odometry, `bodies` the free bodies, then `commands`,
+decode them: `states` the joints, `base` the odometry and the free bodies, then `commands`,
 `events` and `switches`, and `facts` the scenario and the versions that our own recorder writes.
 reader.py makes a run of them.
 
@@ -32,14 +32,7 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.folder import bag_files, doubts, scan_of, unpacked
 from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.records import McapScan
-from roboaccord.bag.rows import (
-    BASE_NUMBERS,
-    body_motions,
-    check_finite,
-    decode_padded,
-    rows_at,
-    rows_since_reset,
-)
+from roboaccord.bag.rows import check_finite, decode_padded, motions_at, rows_since_reset
 from roboaccord.cdr.codecs import (
     TRUE,
     JointStateCodec,
@@ -52,6 +45,7 @@ from roboaccord.cdr.wire import STAMP, STAMP_AT
 from roboaccord.contract import IDENTITY, AccordError, Array, Event
 from roboaccord.contract.checks import ROUND_OFF
 
+BASE = "the base"  # its name in errors, which no body has
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -70,19 +64,21 @@ class JointStates(NamedTuple):
 
 
 class BaseMotion(NamedTuple):
-    """The base at the times of joint states.
+    """The base, and the free bodies, at the times of joint states.
 
     Args:
-        time: of those k joint states that odometry covers (k,) [s].
+        time: of those k joint states that odometry and bodies cover (k,) [s].
         is_recorded: whether there is any odometry; otherwise the base rests at the origin.
         states: slice of the joint states at these times.
         values: position [m], quaternion, and twist [m/s, rad/s] in the base's axes (k, 13).
+        bodies: likewise, by name of each body.
     """
 
     time: Array
     is_recorded: bool
     states: slice
     values: Array
+    bodies: Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -285,35 +281,22 @@ class Content:
                 switches[event.subject][time > event.time + ROUND_OFF] = new_state == "on"
         return switches
 
-    def base(self, state_times: Array) -> BaseMotion:
-        """Return the motion of the base at the times of the joint states [s]."""
-        # Rows (time, position, orientation, twist).
-        rows = rows_since_reset(self.decode(names.ODOMETRY, OdometryCodec().decode), self.bag)
-        times = np.array([row[0] for row in rows])
-        values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, BASE_NUMBERS)
-        check_finite(times, values, "poses or twists of the base", self.bag)
-        # Joint states from `start` to `stop` are within the time that odometry covers.
-        start = stop = 0
-        if len(times):
-            start = int(np.searchsorted(state_times, times[0]))
-            stop = int(np.searchsorted(state_times, times[-1], side="right"))
-        if start >= stop:
-            at_origin = np.concatenate([np.zeros(3), IDENTITY, np.zeros(6)])
-            values = np.tile(at_origin, (len(state_times), 1))
-            return BaseMotion(state_times, False, slice(None), values)
-        covered = slice(start, stop)
-        time = state_times[covered]
-        return BaseMotion(time, True, covered, rows_at(time, times, values))
+    def base(self, facts: Mapping[str, Any], state_times: Array) -> BaseMotion:
+        """Return the motion of base and bodies at the times of the joint states [s].
 
-    def bodies(self, facts: Mapping[str, Any], time: Array) -> tuple[slice, Mapping[str, Array]]:
-        """Return which states the messages of all bodies cover, and motions (m, 13) by name.
-
-        Args:
-            facts: of the bag; bodies that are not in its scenario are left out.
-            time: of the states (k,) [s].
+        Bodies that are not in the scenario of the bag, if it has one, are left out.
         """
+        odometry = self.decode(names.ODOMETRY, OdometryCodec().decode)
+        rows = defaultdict(list, {BASE: [(row[0], np.concatenate(row[1:])) for row in odometry]})
         known = facts.get("scenario", {}).get("bodies", {}) if facts else None
-        return body_motions(self.decode(names.BODIES, read_body), time, self.bag, known)
+        for time, motion, name in self.decode(names.BODIES, read_body):
+            if known is None or name in known:
+                rows[name].append((time, motion))
+        covered, motions = motions_at(state_times, rows, self.bag)
+        times, base = state_times[covered], motions.pop(BASE, None)
+        at_origin = np.concatenate([np.zeros(3), IDENTITY, np.zeros(6)])
+        values = np.tile(at_origin, (len(times), 1)) if base is None else base
+        return BaseMotion(times, base is not None, covered, values, motions)
 
 
 def _is_state(topic: str, kind: str) -> bool:

@@ -151,7 +151,7 @@ def run_of(content: Content) -> BagRun:
     robot = content.robot
     facts = content.facts()
     states = content.states(facts)
-    base = content.base(states.time)
+    base = content.base(facts, states.time)
     position, orientation, twist = np.split(base.values, (3, 7), axis=1)
     efforts = content.commands(names.EFFORTS, EffortCodec(states.joints).decode)
     wrenches = content.commands(names.WRENCH, decode_wrench)
@@ -169,18 +169,14 @@ def run_of(content: Content) -> BagRun:
         switches=content.switches(facts, base.time),
         wrench=_by_row(wrenches, base.time),
         commanded=_by_row(efforts, base.time, math.nan),
+        bodies=np.stack([*base.bodies.values()], axis=1) if base.bodies else None,
     )
-    covered, bodies = content.bodies(facts, base.time)
-    if bodies:
-        samples = trajectory.at(np.arange(len(trajectory))[covered])
-        motions = np.stack([*bodies.values()], axis=1)
-        trajectory = replace(samples, bodies=motions, events=trajectory.events)
     in_namespace = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
     descriptions = in_namespace or content.raw(f"/{names.DESCRIPTION}")
     return BagRun(
         robot=robot,
         trajectory=trajectory,
-        bodies=tuple(bodies),
+        bodies=tuple(base.bodies),
         has_base=base.is_recorded,
         commands=_as_arrays(efforts, len(states.joints)),
         wrenches=_as_arrays(wrenches, 6),

@@ -2,16 +2,14 @@
 
 content.py reads recordings of ROS 2, and calls these functions. Recordings that others made may
 lack velocities or efforts (`decode_padded`), jump back in time (`rows_since_reset`), or have the
-odometry, that is, the motion of the base, less often than joint states (`rows_at`); those of free
-bodies come one by one (`body_motions`). What
-is assumed about them stays, and is logged (test_bag, test_foreign).
+odometry, that is, the motion of the base, less often than joint states (`motions_at`, `rows_at`).
+What is assumed about them stays, and is logged (test_bag, test_foreign).
 """
 
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ from roboaccord.contract import AccordError, Array
 
 _log = logging.getLogger(__name__)
 MAX_NUMBER = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
-BASE_NUMBERS = 13  # numbers of a row: position 3, orientation 4, twist 6
 
 
 def decode_padded(data: bytes, joints: Sequence[str]) -> tuple[float, Array, Array, Array]:
@@ -86,32 +83,26 @@ def rows_at(grid: Array, times: Array, values: Array) -> Array:
     return base
 
 
-def body_motions(
-    messages: Sequence[tuple[float, Array, str]],
-    state_times: Array,
-    bag: Path,
-    known: Collection[str] | None = None,
-) -> tuple[slice, Mapping[str, Array]]:
-    """Return which states the messages of all free bodies cover, and motions (m, 13) by name.
+def motions_at(
+    state_times: Array, rows_by_name: Mapping[str, Sequence[tuple[float, Array]]], bag: Path
+) -> tuple[slice, dict[str, Array]]:
+    """Return which states the messages of base and bodies cover, and motions (m, 13) by name.
 
     Args:
-        messages: time [s], motion (13,) and frame of each message.
         state_times: of the states (k,) [s].
+        rows_by_name: time [s] and motion (13,) of each message, by name of what moves.
         bag: named in errors and the log.
-        known: names of the bodies; None for any.
+
+    Returns:
+        all states, and no motion, where there are no messages or none at the time of a state.
 
     Raises:
         AccordError: if a number is not finite or too large.
     """
-    by_name: dict[str, list[tuple[float, Array]]] = defaultdict(list)
-    for time, motion, frame in messages:
-        name = frame.rpartition("/")[2]  # without the second robot's prefix
-        if known is None or name in known:
-            by_name[name].append((time, motion))
     samples = dict[str, tuple[Array, Array]]()
     start, stop = 0, len(state_times)
-    for name in sorted(by_name):
-        times, values = map(np.array, zip(*rows_since_reset(by_name[name], bag), strict=True))
+    for name in sorted(filter(rows_by_name.get, rows_by_name)):
+        times, values = map(np.array, zip(*rows_since_reset(rows_by_name[name], bag), strict=True))
         check_finite(times, values, f"poses or twists of {name}", bag)
         start = max(start, int(np.searchsorted(state_times, times[0])))
         stop = min(stop, int(np.searchsorted(state_times, times[-1], side="right")))
@@ -119,9 +110,7 @@ def body_motions(
     if start >= stop:
         return slice(None), {}
     covered = slice(start, stop)
-    return covered, {
-        name: rows_at(state_times[covered], *sample) for name, sample in samples.items()
-    }
+    return covered, {name: rows_at(state_times[covered], *pair) for name, pair in samples.items()}
 
 
 def check_finite(time: Array, values: Array, quantity: str, bag: Path) -> None:

@@ -227,14 +227,19 @@ class BodiesCodec:
 
 
 def read_body(data: bytes) -> tuple[float, Array, str]:
-    """Return time [s], motion (13,) and frame of the free body in an Odometry message.
+    """Return time [s], motion (13,) and name of the free body in an Odometry message.
+
+    The name is that of the frame, without a prefix as of the second robot.
 
     Raises:
-        AccordError: if the message is cut off.
+        AccordError: if the message is cut off, or a number is not finite.
     """
     reader = wire.CdrReader(data, "Odometry")
     time, frame, numbers = reader.header(), reader.string(), reader.doubles(_ODOMETRY_COUNT)
-    return time, np.concatenate([numbers[_POSE], numbers[_TWIST]]), frame
+    motion, name = np.concatenate([numbers[_POSE], numbers[_TWIST]]), frame.rpartition("/")[2]
+    if not np.isfinite(motion).all():
+        raise AccordError(f"pose or twist of {name} is not finite at t = {time:g} s")
+    return time, motion, name
 
 
 class EffortCodec:

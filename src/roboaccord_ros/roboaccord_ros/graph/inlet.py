@@ -16,12 +16,12 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
-from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
+from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool, read_body
 from roboaccord.contract import NO_SWITCHES, Array, RobotState
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.reading import finite_only, itself, read_finite_body, readable
+from roboaccord_ros.graph.reading import finite_only, itself, readable
 
 
 class Inlet:
@@ -46,7 +46,7 @@ class Inlet:
         self._codec = JointStateCodec(joints)
         self._decode_joint_states = finite_only(self._codec.decode)
         self._decode_odometry = finite_only(OdometryCodec().decode)
-        self._bodies = dict.fromkeys(bodies, (-1.0, np.zeros(13)))  # stamp [s] and motion (13,)
+        self._bodies = dict.fromkeys(bodies, (-1.0, np.empty(0)))  # stamp [s] and motion (13,)
         # Halves of a state that wait for the other: stamp [s], then position (3,), orientation (4,)
         # and twist (6,) of the base, or q, qd and effort (n,) of the joints.
         self._base: tuple[float, Array, Array, Array] | None = None
@@ -73,7 +73,7 @@ class Inlet:
 
     def take_body(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it; a body that is not known is ignored."""
-        time, motion, name = read_finite_body(data)
+        time, motion, name = read_body(data)
         if name not in self._bodies or not self._is_new(time):
             return None
         self._bodies[name] = time, motion
@@ -123,6 +123,7 @@ class LatestState:
         self._decode_odometry = readable(self._base.topic_name, decode_odometry, itself)
         self._switches = {n: watch(node, robot, n + graph.SWITCH) for n in setup.initial.switches}
         self._body_names = setup.body_names
+        self._decode_body = readable(graph.BODIES, read_body, itself)
         topics = [f"{prefix}{graph.BODIES}"] if setup.bodies else []
         self._bodies = [watch(node, robot, topic, graph.LIVE) for topic in topics]
 
@@ -142,22 +143,17 @@ class LatestState:
             _, position, orientation, twist = odometry
             state = replace(state, position=position, orientation=orientation, twist=twist)
         for data in chain.from_iterable(map(taken, self._bodies)):
-            state = self._with_body(state, data)
+            body = self._decode_body(data)  # time, motion and name
+            if body and body[2] in self._body_names:
+                bodies = state.bodies.copy()
+                bodies[self._body_names.index(body[2])] = body[1]
+                state = replace(state, bodies=bodies)
         joint_states = self._decode_joint_states(joints) if joints else None
         if joint_states:
             time, q, qd, effort = joint_states
             state = replace(state, time=time, q=q, qd=qd, effort=effort)
         self._state = state
         return state
-
-    def _with_body(self, state: RobotState, data: bytes) -> RobotState:
-        """Return a state with the motion of the body in a message."""
-        body = readable(graph.BODIES, read_finite_body, itself)(data)
-        if body is None or body[2] not in self._body_names:
-            return state
-        bodies = state.bodies.copy()
-        bodies[self._body_names.index(body[2])] = body[1]
-        return replace(state, bodies=bodies)
 
 
 def watch(node: Node, robot: str, name: str, qos: QoSProfile = graph.GLANCE) -> Subscription:

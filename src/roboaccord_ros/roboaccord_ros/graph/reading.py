@@ -104,13 +104,6 @@ def finite_only(decode: Decoder) -> Callable[[bytes], Any]:
     return decode_finite
 
 
-def read_finite_body(data: bytes) -> tuple[float, Array, str]:
-    """Return time [s], motion (13,) and name of a free body, if all its numbers are finite."""
-    time, motion, frame = cdr.read_body(data)
-    finite_only(lambda _: (time, motion))(data)
-    return time, motion, frame.rpartition("/")[2]  # without the second robot's prefix
-
-
 def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array]]:
     """Return a function that decodes the time of a command and its efforts, and checks them."""
     decode = cdr.EffortCodec(joints).decode
@@ -132,7 +125,7 @@ def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
         "joint_states": states, "error": states, "odom": finite_only(cdr.OdometryCodec().decode),
         "joint_trajectory": finite_only(cdr.EffortCodec(joints).decode), "wrench": vector,
         "joints": partial(decode_change, graph.TARGET_JOINTS, joints=joints), "twist": vector,
-        "bodies": read_finite_body, "events": cdr.decode_events, "findings": cdr.decode_events,
+        "bodies": cdr.read_body, "events": cdr.decode_events, "findings": cdr.decode_events,
     }  # fmt: skip
 
 
