@@ -26,6 +26,7 @@ from typer.main import get_command
 ROOT = Path(__file__).resolve().parents[1]
 STYLE = """
 .md-grid { max-width: 72rem; }
+.md-typeset { font-size: 0.75rem; line-height: 1.5; }
 .md-typeset pre { overflow-x: auto; }
 .md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.4em 0.8em; }
 .md-typeset td code { overflow-wrap: normal; word-break: keep-all; }
@@ -110,11 +111,11 @@ def _outside(page: File) -> Iterator[str]:
 def _index(name: str, title: str, entries: Iterator[tuple[str, str, str]]) -> dict[str, str]:
     """Return the page of each entry (title, summary, text), and one with a line for each."""
     pages = {}
-    lines = [f"# {title}", "", "| page | about |", "|---|---|"]
+    lines = ["---\nhide: [toc]\n---", f"# {title}", "", "| page | about |", "|---|---|"]
     for entry, summary, text in entries:
         page = f"{name}/{re.sub(r'[^a-z0-9]+', '_', entry.lower()).strip('_')}.md"
         lines.append(f"| [{entry}]({page}) | {summary} |")
-        meta = "---\nsearch: {boost: 0.5}\n---\n"
+        meta = f"---\nsearch: {{boost: 0.5}}\nhide: [{'' if '## ' in text else 'toc'}]\n---\n"
         pages[f"reference/{page}"] = f"{meta}# {entry}\n\n[All {name}](../{name}.md)\n\n{text}\n"
     return {f"reference/{name}.md": "\n".join(lines), **pages}
 
@@ -135,12 +136,13 @@ def _commands(words: str = "accord", group: Any = None) -> Iterator[tuple[str, s
         if hasattr(command, "list_commands"):
             yield from _commands(typed, command)
             continue
-        text = re.sub("^  (?=[a-z])", "    ", command.help, flags=re.MULTILINE)  # examples
+        text = re.sub(r"\n\n  (?=[a-z])", "\n    ", command.help)  # examples, as one block
+        text = re.sub(r"^(\w.*)(?=\n    )", r"\1\n", text, flags=re.MULTILINE)
         rows = ["| argument | meaning |", "|---|---|"]
         for each in command.params:
-            named = each.param_type_name == "option"
-            word = " ".join(each.opts) if named else each.metavar or each.name.upper()
-            rows.append(f"| `{word}` | {_cell(each.help or '')} |")
+            names = each.opts if each.param_type_name == "option" else []
+            words = " ".join([*names, each.metavar or ("" if names else each.name.upper())])
+            rows.append(f"| `{words.strip()}` | {_cell(each.help or '')} |")
         summary = _cell(text.partition("\n\n")[0])
         yield typed, summary, "\n".join([text, "", *rows])
 
@@ -156,7 +158,8 @@ def _keys() -> Iterator[tuple[str, str, str]]:
 
 def _row(key: Key) -> str:
     default = "" if key.default == key.value else f"`{key.default}`"
-    cells = (f"`{key.key}`", f"`{key.value}`", default, f"{key.kind} {key.unit}", key.meaning)
+    kind = f"{key.kind} [{key.unit}]" if key.unit else key.kind
+    cells = (f"`{key.key}`", f"`{key.value}`", default, kind, key.meaning)
     return f"| {' | '.join(map(_cell, cells))} |"
 
 
@@ -205,7 +208,7 @@ def _gallery() -> Iterator[str]:
     commands = yaml.safe_load((ROOT / "docs/images/films.yaml").read_text(encoding="utf-8"))
     texts = {page.name: page.read_text(encoding="utf-8") for page in ROOT.glob("docs/*.md")}
     for film in sorted(ROOT.glob("docs/images/*.gif")):
-        picture = re.compile(rf"!\[(.*?)\]\(images/{film.name}\)")
+        picture = re.compile(rf"!\[([^\]]*)\]\(images/{film.name}\)")
         shown = {page: match[1] for page in sorted(texts) if (match := picture.search(texts[page]))}
         page, words = min(shown.items(), default=("index.md", film.stem))
         lines = "<br>".join(f"`{line}`" for line in commands.get(film.stem, "").splitlines())
