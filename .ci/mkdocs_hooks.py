@@ -26,9 +26,11 @@ from typer.main import get_command
 ROOT = Path(__file__).resolve().parents[1]
 STYLE = """
 .md-grid { max-width: 72rem; }
-.md-typeset { font-size: 0.75rem; line-height: 1.5; }
+.md-typeset { font-size: 0.75rem; line-height: 1.45; }
+.md-typeset img { max-width: min(100%, 32rem); }
+.md-typeset pre > code { padding: 0.5em 1em; }
 .md-typeset pre { overflow-x: auto; }
-.md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.4em 0.8em; }
+.md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.25em 0.7em; }
 .md-typeset td code { overflow-wrap: normal; word-break: keep-all; }
 @media (max-width: 600px) { .md-typeset table:not([class]) :is(th, td) { padding: 0.4em; } }
 """
@@ -158,7 +160,7 @@ def _keys() -> Iterator[tuple[str, str, str]]:
 
 def _row(key: Key) -> str:
     default = "" if key.default == key.value else f"`{key.default}`"
-    kind = f"{key.kind} [{key.unit}]" if key.unit else key.kind
+    kind = ", ".join(filter(None, (key.kind, key.unit)))
     cells = (f"`{key.key}`", f"`{key.value}`", default, kind, key.meaning)
     return f"| {' | '.join(map(_cell, cells))} |"
 
