@@ -143,8 +143,8 @@ def _commands(words: str = "accord", group: Any = None) -> Iterator[tuple[str, s
         rows = ["| argument | meaning |", "|---|---|"]
         for each in command.params:
             names = each.opts if each.param_type_name == "option" else []
-            words = " ".join([*names, each.metavar or ("" if names else each.name.upper())])
-            rows.append(f"| `{words.strip()}` | {_cell(each.help or '')} |")
+            named = " ".join([*names, each.metavar or ("" if names else each.name.upper())])
+            rows.append(f"| `{named.strip()}` | {_cell(each.help or '')} |")
         summary = _cell(text.partition("\n\n")[0])
         yield typed, summary, "\n".join([text, "", *rows])
 
