@@ -29,7 +29,9 @@ STYLE = """
 .md-typeset { font-size: 0.75rem; line-height: 1.45; }
 .md-typeset img { max-width: min(100%, 32rem); }
 .md-typeset pre > code { padding: 0.5em 1em; }
+.md-typeset td img { min-width: min(16rem, 40vw); }
 .md-typeset pre { overflow-x: auto; }
+.md-typeset pre[style] { font-size: 0.85em; }
 .md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.25em 0.7em; }
 .md-typeset td code { overflow-wrap: normal; word-break: keep-all; }
 @media (max-width: 600px) { .md-typeset table:not([class]) :is(th, td) { padding: 0.4em; } }
@@ -54,7 +56,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     texts = {source: (ROOT / source).read_text(encoding="utf-8") for source in PAGES}
     made = {
         **{PAGES[source]: text for source, text in texts.items() if source.endswith(".md")},
-        **_index("python", "Functions of [`import roboaccord as ra`](../python.md)", _python()),
+        **_index("functions", "Functions of [`import roboaccord as ra`](../python.md)", _python()),
         **_index("commands", "Commands of [`accord`](../cli.md)", _commands()),
         **_index("keys", "Keys of scenarios, as `accord scenario` prints them", _keys()),
         **_index("rules", "Rules of [`accord check`](../rules.md)", _rules()),
