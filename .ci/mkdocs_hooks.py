@@ -29,7 +29,7 @@ STYLE = """
 .md-typeset { font-size: 0.75rem; line-height: 1.45; }
 .md-typeset img { max-width: min(100%, 32rem); }
 .md-typeset pre > code { padding: 0.5em 1em; }
-.md-typeset td img { min-width: min(16rem, 40vw); }
+.md-typeset td img { min-width: min(16rem, 30vw); }
 .md-typeset pre { overflow-x: auto; }
 .md-typeset pre[style] { font-size: 0.85em; }
 .md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.25em 0.7em; }
