@@ -176,12 +176,8 @@ images: $(VENV)/.demo ## regenerate the figures of docs/images
 
 .PHONY: site
 site: $(VENV)/.site ## build the documentation site, which opens with or without a web server
-	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet -f .ci/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build -f .ci/mkdocs.yml
 	@echo "site: file://$(CURDIR)/site/index.html; search needs a server: python3 -m http.server -d site"
-
-.PHONY: gallery
-gallery: $(VENV)/.demo ## run, film and cross-check each robot in its engines, for the site
-	$(VENV)/bin/python -m benchmarks.campaigns.gallery
 
 .PHONY: shared
 shared: $(VENV)/.demo ## regenerate the files of config/, models/ and worlds/ from the robots' descriptions

@@ -233,6 +233,8 @@ def test_a_result_shows_what_the_command_prints(run: ra.Run) -> None:
     assert "snake serpenoid in reference over direct" in html
     assert str(run.request.bag) in html.replace("\n", "")
     assert "compared" in ra.crosscheck(run)._repr_html_()
+    assert run._repr_mimebundle_(include=None, exclude=None) == {"text/plain": str(run)}
+    assert run.plot()._repr_png_().startswith(b"\x89PNG")  # Matplotlib's own has no picture there
 
 
 @pytest.mark.slow

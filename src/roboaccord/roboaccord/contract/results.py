@@ -174,6 +174,10 @@ class Shown:
         """Return what a notebook shows."""
         return display.html(self)
 
+    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, str]:
+        """Return what IPython prints, in place of all fields."""
+        return {"text/plain": str(self)}
+
     def plot(self, *what: str, out: str | PurePath | None = None) -> Figure:
         """Draw the result.
 
