@@ -304,11 +304,11 @@ def test_locks_are_exact() -> None:
 
 
 def test_the_locks_agree() -> None:
-    """`make demo` installs the versions that `make test` tests."""
-    assert {*locked("demo")} <= {*locked("dev")}
+    """`make core` and `make demo` install the versions that `make test` tests."""
+    assert {*locked("core")} <= {*locked("demo")} <= {*locked("dev")}
 
 
-@pytest.mark.parametrize("lock", ["demo", "dev", "ros"])
+@pytest.mark.parametrize("lock", ["core", "demo", "dev", "ros"])
 def test_the_bounds_hold_for_the_locks(lock: str) -> None:
     """With all extras; ROS on Ubuntu has NumPy 1.26."""
     pins = [(pin.name, next(iter(pin.specifier)).version) for pin in map(Requirement, locked(lock))]
