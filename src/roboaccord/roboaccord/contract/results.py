@@ -27,6 +27,9 @@ from roboaccord.contract.shown import display
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from roboaccord.numerics.arrays import Array
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
@@ -195,3 +198,36 @@ class Drawn(Shown):
     def figure(self, *what: str) -> Figure:
         """Return the Matplotlib figure that `plot` draws."""
         return self.plot(*what)
+
+    def arrays(self, *what: str) -> Mapping[str, Array]:
+        """Return the curves that `plot` draws, by name: x and y of their points (2, k).
+
+        Args:
+            what: as of `plot`.
+
+        Example:
+            >>> time, angle = run.arrays("joint_01.q")["joint_01.q"]  # [s], [rad]
+        """
+        curves: Mapping[str, Array] = display.arrays(self, what)
+        return curves
+
+
+class Signals(Drawn):
+    """Base class of runs, whose signals are the columns of a table, too."""
+
+    def to_pandas(self, *what: str) -> DataFrame:
+        """Return signals as a table of pandas: a column each, rows by the time [s].
+
+        Args:
+            what: signals as of `plot`; by default all that were recorded, of joints, base, bodies
+                and switches. `frame.attrs["units"]` has the units.
+
+        Raises:
+            AccordError: for a name that is unknown, or without pandas.
+
+        Example:
+            >>> frame = run.to_pandas("*.q", "com.speed")
+            >>> frame["com.speed"].max()
+        """
+        frame: DataFrame = display.frame(self, what)
+        return frame

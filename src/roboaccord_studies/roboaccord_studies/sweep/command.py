@@ -37,7 +37,7 @@ def sweep_command(
     seeds: Annotated[int, typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")] = 20,
     engines: Annotated[str, ENGINES] = "reference",
     physics_steps: Annotated[str, Quantity("s"), PHYSICS_STEPS] = "",
-    figure: Annotated[str, FIGURE] = "speed",
+    figure: Annotated[str, FIGURE] = "",
     changes: options.Changes = None,
     faults: options.Faults = None,
     folder: options.Out = None,
