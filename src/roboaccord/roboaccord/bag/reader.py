@@ -106,7 +106,6 @@ class BagRun(Signals):
             "samples": len(motion),
             "duration": float(motion.time[-1] - motion.time[0]),
             "events": to_json(motion.events),
-            **({"controller": self.controller} if self.controller else {}),
         }
 
 

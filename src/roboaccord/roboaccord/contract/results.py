@@ -16,12 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from importlib.util import find_spec
 from pathlib import PurePath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import display
 
 if TYPE_CHECKING:
@@ -219,15 +221,22 @@ class Signals(Drawn):
         """Return signals as a table of pandas: a column each, rows by the time [s].
 
         Args:
-            what: signals as of `plot`; by default all that were recorded, of joints, base, bodies
-                and switches. `frame.attrs["units"]` has the units.
+            what: signals as of `plot`; by default positions, rates and efforts of the joints, and
+                all signals of the base, in the units in which `plot` draws them.
 
         Raises:
             AccordError: for a name that is unknown, or without pandas.
 
         Example:
             >>> frame = run.to_pandas("*.q", "com.speed")
-            >>> frame["com.speed"].max()
+            >>> frame["com.speed"].max()  # [m/s]
         """
-        frame: DataFrame = display.frame(self, what)
-        return frame
+        if not find_spec("pandas"):
+            raise AccordError("to_pandas needs pandas: pip install pandas")
+        from pandas import DataFrame, Index, Series
+
+        base = ("base.*",) if getattr(self, "has_base", True) else ()
+        curves = self.arrays(*(what or ("*.q", "*.qd", "*.effort", *base)))
+        return DataFrame(
+            {name: Series(y, Index(x, name="time")) for name, (x, y) in curves.items()}
+        )

@@ -18,7 +18,7 @@ class Display:
     """Functions that show a result.
 
     `words` returns the sentence of a reason or finding, `text` and `html` the printed result,
-    `plot` draws it, `arrays` returns what is drawn, and `frame` the table of a run.
+    `plot` draws it, and `arrays` returns what is drawn.
     """
 
     words: Callable[[Any], str] = repr
@@ -26,7 +26,6 @@ class Display:
     html: Callable[[Any], str] = repr
     plot: Callable[..., Any] = repr
     arrays: Callable[..., Any] = repr
-    frame: Callable[..., Any] = repr
 
 
 # The functions in use; `roboaccord` sets them when it is imported.

@@ -93,7 +93,7 @@ def setup_of(
     """
     changes, robot_options = changes_and_options(settings, options)
     if isinstance(robot, Setup):
-        if changes:
+        if options.keys() - robot_options.keys():
             raise AccordError("a setup is complete: give settings to `setup_of`")
         return robot
     return load_setup(str(robot), str(scenario or ""), changes, **robot_options)
@@ -109,10 +109,9 @@ def changes_and_options(
     """
     options = {key: value for key, value in keywords.items() if key in Options.__annotations__}
     keys = {key: value for key, value in keywords.items() if key not in options}
-    for key, value in keys.items():
-        if key not in Keywords.__annotations__:
-            hint = f"settings={{'SECTION.{key}': {value!r}}}"
-            raise AccordError(f"no argument {key}; a key of the scenario goes by its name: {hint}")
+    for key in keys.keys() - Keywords.__annotations__.keys():
+        hint = f"settings={{'SECTION.{key}': {keys[key]!r}}}"
+        raise AccordError(f"no argument {key}; a key of the scenario goes by its name: {hint}")
     return changes_of({**(settings or {}), **keys}), cast("Options", options)
 
 

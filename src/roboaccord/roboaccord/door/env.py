@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from roboaccord.contract import Engine, RobotState
 from roboaccord.contract.errors import need
@@ -19,8 +19,6 @@ from roboaccord.door import arguments
 if TYPE_CHECKING:
     from roboaccord.door.scenario_env import ScenarioEnv
 
-Reward: TypeAlias = Callable[[RobotState], float]
-
 
 def make_env(
     robot: arguments.Subject,
@@ -28,7 +26,7 @@ def make_env(
     *,
     engine: Engine = "reference",
     settings: arguments.Settings | None = None,
-    reward: Reward = lambda state: 0.0,
+    reward: Callable[[RobotState], float] = lambda state: 0.0,
     **options: Unpack[arguments.Keywords],
 ) -> ScenarioEnv:
     """Make an environment of Gymnasium: a scenario that is driven by joint efforts.

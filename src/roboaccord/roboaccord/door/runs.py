@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract import ROBOTS, Inputs, Modes, Observer
+from roboaccord.contract import ROBOTS, AnyController, Inputs, Modes, Observer
 from roboaccord.door import arguments
 from roboaccord.engines import check_engine
 from roboaccord.run import NO_INPUTS, RecordedInputs
 from roboaccord.run.output import fresh
 from roboaccord.run.runner import Run, RunRequest, find_runner
-from roboaccord.scenario import AnyController
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
@@ -63,8 +62,8 @@ def run(
         engine: `reference`, or the name of an engine, such as `mujoco` or `dart`.
         settings: values by key of the scenario, as for `--set`: `{"friction.mu_along": 0.5}`.
         controller: in place of the scenario's: a class that is called with the setup, an object
-            with `reset` and `update`, or `MODULE:CLASS` or `FILE.py:CLASS`. Bags state its name
-            and the hash of its source.
+            with `reset` and `update`, or `MODULE:CLASS`. Bags state its name and the hash of its
+            source.
         inputs: inputs of the run, or a recorded run, whose inputs are repeated.
         transport: `direct`, `ros` or `ros_processes`.
         timeout: how long the controller may take for an answer [s of wall time].

@@ -7,17 +7,15 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
 
 from roboaccord.contract import Array, Command, Engine, RobotState, Trajectory, count_steps
 from roboaccord.contract.checks import check_command
 from roboaccord.contract.errors import DivergedError
-from roboaccord.run import make_simulator
-from roboaccord.run.loop import Stepper
+from roboaccord.run.loop import Stepper, make_simulator
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario import Setup
 
-Step = tuple[Array, float, bool, bool, dict[str, Any]]
+Info = dict[str, Any]
 
 
 class ScenarioEnv(gymnasium.Env):  # type: ignore[misc,type-arg,unused-ignore]
@@ -27,65 +25,55 @@ class ScenarioEnv(gymnasium.Env):  # type: ignore[misc,type-arg,unused-ignore]
         setup: robot and scenario.
         engine: that simulates it.
         reward: function of the state after a step.
+
+    Attributes:
+        state: the current one, which controllers answer.
     """
 
     def __init__(self, setup: Setup, engine: Engine, reward: Callable[[RobotState], float]) -> None:
         self._setup, self._reward = setup, reward
-        scenario, limits = setup.scenario, setup.effort_limits
-        self._ticks = count_steps(scenario.duration, scenario.control_period, "duration")
         self._simulator = make_simulator(setup, engine)
-        self.action_space = Box(-limits, limits, dtype=np.float64)
-        size = 2 * len(setup.joints) + 13
-        self.observation_space = Box(-np.inf, np.inf, (size,), np.float64)
-        self._start(setup.initial)
-
-    @property
-    def state(self) -> RobotState:
-        """The current state, which controllers answer."""
-        return self._stepper.state
+        limits, size = setup.effort_limits, 2 * len(setup.joints) + 13
+        self.action_space = gymnasium.spaces.Box(-limits, limits, dtype=np.float64)
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
+        self._start(setup)
 
     @property
     def trajectory(self) -> Trajectory:
         """The motion since the last reset."""
         return self._motion.trajectory
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
         """Go to the start of the scenario, with a seed in place of its own if one is given."""
         super().reset(seed=seed)
-        initial = self._setup.initial
-        if seed is not None:
-            scenario = self._setup.scenario.model_copy(update={"seed": seed})
-            initial = Setup.of(scenario, self._setup.robot).initial
-        self._start(initial)
-        return self._observation(), {"time": 0.0}
+        scenario = self._setup.scenario.model_copy(update={} if seed is None else {"seed": seed})
+        return self._start(Setup.of(scenario, self._setup.robot)), {"events": ()}
 
-    def step(self, action: Array) -> Step:
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, Info]:
         """Advance by one control period: observation, reward, terminated, truncated, and info.
 
-        The info has the `time` [s] and `events`, and `diverged`, a line, where the motion does.
+        The info has the `events`, and `diverged`, a line, where the motion diverges.
         """
-        last, command = self._stepper.state, Command(np.array(action, dtype=float))
-        check_command(command, self._setup.joints, "the action", last.time)
+        command = Command(np.array(action, dtype=float))
+        check_command(command, self._setup.joints, "the action", self.state.time)
         try:
-            events = self._stepper.step(command)
+            info: Info = {"events": self._stepper.step(command)}
         except DivergedError as error:
-            self._stepper.state = last
-            return self._observation(), 0.0, True, False, {"diverged": str(error)}
-        state = self._stepper.state
-        info = {"time": state.time, "events": events}
-        truncated = self._stepper.tick >= self._ticks
-        return self._observation(), float(self._reward(state)), False, truncated, info
+            return self._observe(self.state), 0.0, True, False, {"diverged": str(error)}
+        observation = self._observe(self._stepper.state)
+        is_over = self._stepper.tick >= self._ticks
+        return observation, float(self._reward(self.state)), False, is_over, info
 
-    def _start(self, initial: RobotState) -> None:
-        """Put the simulator into a state, with an empty motion."""
-        self._motion = KeptMotion(self._simulator.joints)
-        period = self._setup.scenario.control_period
-        self._stepper = Stepper(self._simulator, initial, period, [self._motion])
+    def _start(self, setup: Setup) -> Array:
+        """Start the scenario of a setup, and return what is observed."""
+        period = setup.scenario.control_period
+        self._ticks = count_steps(setup.scenario.duration, period, "duration")
+        self._motion = KeptMotion(setup.joints)
+        self._stepper = Stepper(self._simulator, setup.initial, period, [self._motion])
         self._stepper.start()
+        return self._observe(self._stepper.state)
 
-    def _observation(self) -> Array:
-        """Return joints and base of the state (2 n + 13,)."""
-        s = self._stepper.state
-        return np.concatenate([s.q, s.qd, s.position, s.orientation, s.twist])
+    def _observe(self, state: RobotState) -> Array:
+        """Return joints and base of a state (2 n + 13,), and keep it."""
+        self.state = state
+        return np.concatenate([state.q, state.qd, state.position, state.orientation, state.twist])

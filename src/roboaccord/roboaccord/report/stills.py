@@ -4,7 +4,7 @@
 report of a cross-check has figures made for Plotly, which draws them on its page (`_page_figures`);
 of these, `draw_page` draws curves, dots and vertical lines by Matplotlib. Another result is a case
 in one of these functions; other packages add the entry point `plot.CLASS` of
-`roboaccord.functions`. `arrays_of` returns what is drawn, and `frame_of` the table of a run.
+`roboaccord.functions`. `arrays_of` returns what is drawn.
 """
 
 from __future__ import annotations
@@ -25,15 +25,11 @@ from roboaccord.report import figures
 from roboaccord.report.comparison import Comparison
 from roboaccord.report.drawing import SIZE, draw_page, legend, save, styled
 from roboaccord.report.overlay import Overlay, plot
-from roboaccord.report.signals import RunSignals
 from roboaccord.run.runner import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pandas import DataFrame
 
-# How the names of signals begin that are computed from others.
-COMPUTED = ("com.", "contact.", "energy.", "link:")
 ROW_HEIGHT = 2.2  # height of each figure where there are several [inches]: half of SIZE
 
 
@@ -59,59 +55,36 @@ def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = No
 def arrays_of(result: object, what: Sequence[str]) -> dict[str, Array]:
     """Return the points of the curves that `plot_of` draws, x and y (2, k), by name.
 
-    In a comparison the name has the label of the run behind it; equal names are numbered.
+    In a comparison, the label of the run is behind the name. Names that are equal get a prime.
     """
-    curves = list[tuple[str, Any, Any]]()
     if overlay := _overlay(result, what):
-        for trace in (trace for panel in overlay.panels for trace in panel.traces):
-            label = f", {overlay.runs[trace.run]}" if len(overlay.runs) > 1 else ""
-            curves.append((trace.signal + label, trace.x, trace.y))
+        labels = [f", {label}" * (len(overlay.runs) > 1) for label in overlay.runs]
+        traces = [trace for panel in overlay.panels for trace in panel.traces]
+        curves = [(trace.signal + labels[trace.run], trace.x, trace.y) for trace in traces]
     else:
-        for curve in (curve for page in _page_figures(result, what) for curve in page["data"]):
-            x, y = curve.get("x", ()), curve["y"]
-            has_numbers = len(x) and not isinstance(x[0], str)  # and no names, of bars or dots
-            curves.append((curve["name"], x if has_numbers else range(len(y)), y))
+        drawn = [curve for page in _page_figures(result, what) for curve in page["data"]]
+        curves = [(curve["name"], curve.get("x", [""]), curve["y"]) for curve in drawn]
     arrays = dict[str, Array]()
     for name, x, y in curves:
-        count = sum(key == name or key.startswith(f"{name} #") for key in arrays)
-        arrays[f"{name} #{count + 1}" if count else name] = np.array([x, y], dtype=float)
+        while name in arrays:
+            name += "'"
+        # Of bars and dots x may be a name.
+        arrays[name] = np.array([range(len(y)) if isinstance(x[0], str) else x, y], dtype=float)
     return arrays
-
-
-def frame_of(run: Run | BagRun | Trajectory, what: Sequence[str] = ()) -> DataFrame:
-    """Return signals of a run as columns of a table, by the time [s]; see `Signals.to_pandas`."""
-    try:
-        from pandas import DataFrame, Index, Series
-    except ImportError:
-        raise AccordError("to_pandas needs pandas: pip install pandas") from None
-    signals = RunSignals(_run_of(run))
-    if what:  # refuses unknown names
-        names = [t.signal for p in plot([signals], what).panels for t in p.traces]
-    else:
-        names = [name for name in signals if not name.startswith(COMPUTED)]
-    chosen = [signals[name] for name in names]
-    columns = {s.name: Series(s.values, Index(s.time, name="time")) for s in chosen}
-    frame = DataFrame(columns)
-    frame.attrs["units"] = {signal.name: signal.unit for signal in chosen}
-    return frame
 
 
 def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
     """Return the plot of signals of a run or a comparison; None for another result."""
     match result:
-        case Run() | BagRun() | Trajectory():
-            return plot([_run_of(result)], what)
+        case Run() | BagRun():
+            return plot([result], what)
+        case Trajectory():
+            count = 0 if result.bodies is None else result.bodies.shape[1]
+            names = tuple(f"body_{i + 1}" for i in range(count))
+            return plot([BagRun(trajectory=result, bodies=names)], what)
         case Comparison():
             return plot(result.data, what) if what else result.overlay()
     return None
-
-
-def _run_of(result: Run | BagRun | Trajectory) -> Run | BagRun:
-    """Return a run, also of a motion alone."""
-    if not isinstance(result, Trajectory):
-        return result
-    count = 0 if result.bodies is None else result.bodies.shape[1]
-    return BagRun(trajectory=result, bodies=tuple(f"body_{i + 1}" for i in range(count)))
 
 
 def _page_figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:

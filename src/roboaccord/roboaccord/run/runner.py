@@ -22,20 +22,14 @@ from typing import Annotated
 
 from roboaccord.bag import ContactMarkers, contact_finder, read_run
 from roboaccord.contract import AccordError, Event, Inputs, Observer, Trajectory, check_known
+from roboaccord.contract.interfaces import AnyController
 from roboaccord.contract.results import Json, Quantity, Seconds, Signals
 from roboaccord.run.answer import reset_controller
 from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive, make_simulator
 from roboaccord.run.metrics import Figures, Motion
 from roboaccord.run.ros_limits import check_room_for_ros
-from roboaccord.scenario import (
-    START_TIMEOUT,
-    TIMEOUT,
-    AnyController,
-    Setup,
-    make_controller,
-    origin_of,
-)
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, make_controller, origin_of
 from roboaccord.scenario.robot_file import remarks_on
 from roboaccord.simulators.base import Simulator
 

@@ -5,7 +5,6 @@ from .camera import ELEVATION as ELEVATION
 from .camera import Camera as Camera
 from .camera import View as View
 from .camera import start_view as start_view
-from .controllers import AnyController as AnyController
 from .controllers import check_controller as check_controller
 from .controllers import make_controller as make_controller
 from .controllers import name_of as name_of

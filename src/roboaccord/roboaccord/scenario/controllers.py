@@ -17,27 +17,25 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import linecache
 import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from types import FrameType, ModuleType
-from typing import Any, ClassVar, TypeAlias, TypeGuard, cast
+from types import FrameType
+from typing import Any, ClassVar, TypeGuard, cast
 
 import numpy as np
 
 from roboaccord.contract import AccordError, Command, Controller, RobotState, Target, plugins
 from roboaccord.contract.errors import check_known
+from roboaccord.contract.interfaces import AnyController
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
-
-# A user's controller: `package.module:Class` or `FILE.py:Class`, a class (or function) that is
-# called with the setup, or an object with `reset` and `update`. "" is that of the scenario.
-AnyController: TypeAlias = str | Callable[..., Controller] | Controller
 
 
 class Passive:
@@ -61,26 +59,26 @@ def make_controller(
 
     Args:
         setup: robot and scenario.
-        custom: replaces the scenario's controller: `package.module:Class`, `FILE.py:Class`, or
-            the class itself, which is called with the setup, which has the friction of
-            `controller.friction`, and with those keys of the scenario's `controller` that are its
-            parameters; or an object, which is returned as it is.
+        custom: replaces the scenario's controller: `package.module:Class`, or the class itself,
+            which is called with the setup, which has the friction of `controller.friction`, and
+            with those keys of the scenario's `controller` that are its parameters; or an object,
+            which is returned as it is.
         timeout: how long making it may take [s of wall time].
+
+    Raises:
+        AccordError: for an unknown controller or parameter, or one that cannot be made.
 
     Example:
         >>> setup = ra.setup_of("snake", "serpenoid")
         >>> controller = ra.make_controller(setup)
         >>> controller.reset(seed=0)
         >>> command = controller.update(setup.initial, None)  # its efforts [N m]
-
-    Raises:
-        AccordError: for an unknown controller or parameter, or one that cannot be made.
     """
     if _is_made(custom):
         return custom
     name, keys = _name_and_keys(setup)
     with starting("controller", timeout):
-        factory = _factory_of(custom) if custom else shipped_factory(setup, name)
+        factory = _import_factory(custom) if custom else shipped_factory(setup, name)
         if custom:
             accepted = inspect.signature(factory).parameters
             known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
@@ -109,27 +107,20 @@ def name_of(custom: AnyController) -> str:
 def origin_of(custom: AnyController) -> str:
     """Return what a bag states of a user's controller; "" for that of the scenario.
 
-    It is `module:Class sha256:HEX`, with the hash of the source of the module, or of the class in a
-    notebook; the name alone where there is no source. A module is found, but not imported.
+    It is `module:Class sha256:HEX`, with the hash of the source of the module, or of the cell of a
+    notebook; the name alone where there is no source. A module is found, and not imported, but the
+    packages around it are.
     """
-    name, source = name_of(custom), b""
-    module_name, _, attribute = name.partition(":")
-    with suppress(ImportError, OSError, TypeError, ValueError, AttributeError):
-        module = sys.modules.get(module_name)
-        if module and not getattr(module, "__file__", None):
-            source = inspect.getsource(attrgetter(attribute)(module)).encode()
-        elif name:
-            source = Path((module and module.__file__) or _file_of(module_name)).read_bytes()
-    return f"{name} sha256:{hashlib.sha256(source).hexdigest()}" if source else name
-
-
-def _file_of(module: str) -> str:
-    """Return the file of a module that is named with its package, or as a path `FILE.py`."""
-    if module.endswith(".py"):
-        return module
-    _serve_current_folder()
-    spec = find_spec(module)
-    return spec.origin or "" if spec else ""
+    name, source = name_of(custom), ""
+    module, _, attribute = name.partition(":")
+    with suppress(Exception):  # there is no source, or a user's package cannot be imported
+        if module == "__main__":
+            update = attrgetter(f"{attribute}.update")(sys.modules[module])
+            source = "".join(linecache.getlines(update.__code__.co_filename))
+        elif module:
+            _serve_current_folder()
+            source = Path(cast("ModuleSpec", find_spec(module)).origin or "").read_text("utf-8")
+    return f"{name} sha256:{hashlib.sha256(source.encode()).hexdigest()}" if source else name
 
 
 def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
@@ -188,22 +179,17 @@ def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> A
     return plugins.load("controllers", f"{robot}.{name}")
 
 
-def _factory_of(custom: AnyController) -> Callable[..., Any]:
-    """Return what makes a user's controller: a class, or a function."""
-    if isinstance(custom, str):
-        return _import_factory(custom)
-    if not callable(custom):
-        raise AccordError(f"{name_of(custom)} has no reset(seed) and update(state, target)")
-    return custom
-
-
-def _import_factory(path: str) -> Callable[..., Any]:
-    """Import a user's `package.module:Class`, or `FILE.py:Class`."""
+def _import_factory(custom: AnyController) -> Callable[..., Any]:
+    """Return what makes a user's controller; `package.module:Class` is imported."""
+    if callable(custom):
+        return custom
+    path = str(custom)
     module_name, colon, attribute = path.partition(":")
     if not colon:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
     try:
-        factory = getattr(_import_module(module_name), attribute)
+        _serve_current_folder()
+        factory = getattr(importlib.import_module(module_name), attribute)
     except SystemExit as error:
         raise AccordError(f"cannot import {path}: it {line_of(error)}{place_of(error)}") from error
     except Exception as error:
@@ -212,20 +198,6 @@ def _import_factory(path: str) -> Callable[..., Any]:
     if not callable(factory):
         raise AccordError(f"{path} is not a class")
     return cast("Callable[..., Any]", factory)
-
-
-def _import_module(name: str) -> ModuleType:
-    """Import a module by its name, also from the current folder, or from a file `FILE.py`."""
-    _serve_current_folder()
-    if not name.endswith(".py"):
-        return importlib.import_module(name)
-    spec = spec_from_file_location(name, name)
-    assert spec and spec.loader
-    # Its name is the path, which is no name of another module.
-    module = sys.modules[name] = module_from_spec(spec)
-    _CurrentFolderFinder.served.add(name)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _serve_current_folder() -> None:

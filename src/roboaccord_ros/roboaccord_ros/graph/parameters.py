@@ -16,14 +16,7 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from roboaccord import contract
-from roboaccord.scenario import (
-    START_TIMEOUT,
-    TIMEOUT,
-    AnyController,
-    Setup,
-    find_robot,
-    load_scenario,
-)
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_scenario
 
 Value = bool | int | float | str | Sequence[str]  # of a parameter
 Values = dict[str, Any]  # parameters by name, as rclpy gives them
@@ -72,7 +65,7 @@ class Options:
     """
 
     engine: str = "reference"
-    controller: AnyController = ""
+    controller: contract.AnyController = ""
     lockstep: bool = True
     duration: float = 0.0
     pace: float = 0.0

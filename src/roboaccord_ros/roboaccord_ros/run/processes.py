@@ -29,7 +29,7 @@ from roboaccord.contract import AccordError, Inputs
 from roboaccord.numerics import python
 from roboaccord.run import NO_INPUTS, Figures, Motion, RecordedInputs, RunRequest
 from roboaccord.run import Run as RunResult
-from roboaccord.scenario import AnyController, path_changes
+from roboaccord.scenario import path_changes
 
 from roboaccord_ros.graph.parameters import Value
 from roboaccord_ros.graph.process import PARENT, STATUS_INTERRUPTED
@@ -93,10 +93,12 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario = folder / "scenario.yaml"
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
+    if not isinstance(request.controller, str):
+        raise AccordError("the transport ros_processes takes a controller as MODULE:CLASS alone")
     robot, changes = request.setup.robot, path_changes(data) or [""]
     common: dict[str, Value] = {
         "robot": robot.key, "scenario": str(scenario), "set": changes, "engine": request.engine,
-        "controller": _text_of(request.controller), "inputs": _bag_of(request.inputs),
+        "controller": request.controller, "inputs": _bag_of(request.inputs),
         "timeout": request.timeout, "transport": "ros_processes",
     }  # fmt: skip
     # The simulator waits for a controller node, which makes its controller twice.
@@ -111,17 +113,6 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     copied = json.loads(json.dumps(nodes))  # ROS reads no YAML with anchors of repeated lists
     file.write_text(yaml.safe_dump(copied), encoding="utf-8")
     return file
-
-
-def _text_of(controller: AnyController) -> str:
-    """Return a controller as text, "" for the scenario's.
-
-    Raises:
-        AccordError: for a class or an object, which cannot be passed to a process.
-    """
-    if isinstance(controller, str):
-        return controller
-    raise AccordError("the transport ros_processes takes a controller as MODULE:CLASS alone")
 
 
 def _bag_of(inputs: Inputs) -> str:
