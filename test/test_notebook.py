@@ -29,4 +29,4 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             exec(code, vars(page))  # noqa: S102 - the notebook's own
     assert page.report.verdict == "pass"
     assert [change.key for change in page.change.changes] == ["friction.mu_along"]
-    assert abs(page.own.to_json()["metrics"]["speed"]) < 0.1
+    assert abs(page.own.metrics["speed"]) < 0.1
