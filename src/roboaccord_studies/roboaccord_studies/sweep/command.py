@@ -27,7 +27,9 @@ ENGINES = typer.Option(
 PHYSICS_STEPS = typer.Option(
     metavar="LIST", help="Physics steps, separated by commas. Default: the scenario's."
 )
-FIGURE = typer.Option(metavar="NAME", help="Figure to summarise, as `accord run` prints it.")
+FIGURE = typer.Option(
+    metavar="NAME", help="Figure to summarise, as `accord run` prints it. By default its first."
+)
 
 
 @options.in_pieces()
