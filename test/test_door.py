@@ -238,6 +238,19 @@ def test_a_controller_is_a_class_an_object_or_a_path(tmp_path: Path) -> None:
         ra.make_controller(setup, lambda setup: tmp_path)  # type: ignore[arg-type,return-value]
 
 
+def test_a_folder_on_the_search_path_hides_no_controller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders beside packages that are installed in place are on it, such as `models`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "beside" / "own_models").mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path / "beside"))
+    Path("own_models.py").write_text("from test_door import Still as Own\n", encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "test_door", sys.modules[__name__])
+    setup = ra.setup_of("snake", "serpenoid", duration=0.02)
+    assert isinstance(ra.make_controller(setup, "own_models:Own"), Still)
+
+
 def test_results_are_arrays_and_tables(run: ra.Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is drawn: of runs, comparisons and reports; figures are typed."""
     assert run.metrics["speed"] == run.to_json()["metrics"]["speed"]

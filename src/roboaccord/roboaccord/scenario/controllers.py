@@ -26,7 +26,7 @@ from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from types import FrameType
-from typing import Any, ClassVar, TypeGuard, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def make_controller(
         >>> controller.reset(seed=0)
         >>> command = controller.update(setup.initial, None)  # its efforts [N m]
     """
-    if _is_made(custom):
+    if isinstance(custom, Controller) and not isinstance(custom, type):
         return custom
     name, keys = _name_and_keys(setup)
     with starting("controller", timeout):
@@ -91,16 +91,11 @@ def make_controller(
     return controller
 
 
-def _is_made(custom: AnyController) -> TypeGuard[Controller]:
-    """Return whether a user's controller is an object, and not a class of such objects."""
-    return isinstance(custom, Controller) and not isinstance(custom, type)
-
-
 def name_of(custom: AnyController) -> str:
     """Return the name of a user's controller, `module:Class`; "" for that of the scenario."""
     if isinstance(custom, str):
         return custom
-    factory = cast("type", type(custom) if _is_made(custom) else custom)
+    factory: Any = custom if callable(custom) else type(custom)
     return f"{factory.__module__}:{getattr(factory, '__qualname__', factory)}"
 
 
