@@ -28,7 +28,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             exec(code, vars(page))  # noqa: S102 - the notebook's own
     assert page.report.verdict == "pass"
     assert [change.key for change in page.change.changes] == ["friction.mu_along"]
-    speed = page.own.to_json()["metrics"]["speed"]
+    speed = page.own.metrics["speed"]
     assert abs(speed) < 0.1
     shown = ["".join(out["data"]["text/plain"]) for c in cells for out in c.get("outputs", [])]
     assert len(shown) == 7 and str(page.change) == shown[2]

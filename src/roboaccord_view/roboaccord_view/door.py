@@ -119,10 +119,14 @@ def view(
         speed: seconds of motion shown per second.
         stay: how long the page is served [s]; inf until interrupted.
         port, host: address at which the page is served.
-        **options: how the robot is read, such as its base.
+        **options: how the robot is read, such as its base; faults of its joints.
 
     Raises:
         AccordError: if a file is missing, or the view cannot be drawn or written.
+
+    Example:
+        >>> ra.view(run, gif="snake.gif", fps=10, size="160")
+        >>> ra.view("snake", scenario="serpenoid")  # in the browser
     """
     page = Page(stay, port, host)
     # A recorded run: write films, or play it on a page.

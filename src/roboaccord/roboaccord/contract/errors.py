@@ -34,6 +34,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
                "plotly": "plotly>=5.20"},
     "bag": {"mcap": "mcap>=1.2", "rosbags": "rosbags>=0.11.7,<0.12",
             "zstandard": "zstandard>=0.20"},
+    "gym": {"gymnasium": "gymnasium>=1.0"},
 }  # fmt: skip
 DISPENSABLE = ("numba",)  # libraries that are not required: kernels can be interpreted
 # Control characters except tab and newline, characters that reorder text, and lone surrogates.

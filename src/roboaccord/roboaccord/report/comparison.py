@@ -151,11 +151,22 @@ def compare(
 
     Args:
         runs: recorded runs, run folders or bags.
-        signals, start, stop, tolerance: as in `bag.compare.compare`; motions part where their
-            distance exceeds the tolerance, by default 1 mm or 1 mrad.
+        signals: names or glob patterns of the signals to compare, such as `q/*`; by default all.
+        start, stop: first and last time that are compared [s].
+        tolerance: largest deviation that passes, in the unit of each signal; motions part where
+            their distance exceeds it, by default 1 mm or 1 mrad.
+
+    Returns:
+        the comparison: `changes` of the settings, `figures`, `partings`, and the `verdict`, which
+        is None where settings differ and no tolerance is given.
 
     Raises:
         AccordError: if there is no such run, or two runs have nothing in common.
+
+    Example:
+        >>> comparison = ra.compare(run, rough)
+        >>> [(change.key, change.values) for change in comparison.changes]
+        >>> comparison.partings[0].time  # [s]
     """
     run_signals = read_runs(runs or last_runs(2))
     if len(run_signals) < 2:

@@ -22,7 +22,7 @@ from roboaccord.contract.errors import AccordError, DivergedError, check_known
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.loop import make_simulator, run_setup
-from roboaccord.run.metrics import metrics_of
+from roboaccord.run.metrics import GeneralFigures, metrics_of
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
@@ -38,6 +38,7 @@ class Cell:
         values: value of the figure by seed, where there is one.
         failures: why there is no value, by seed.
         diverged: whether any of the motions diverged.
+        figure: name of the figure; "" where all motions diverged and none was named.
     """
 
     engine: str
@@ -46,6 +47,7 @@ class Cell:
     values: Mapping[int, float]
     failures: Mapping[int, str]
     diverged: bool = field(default=False, metadata=LEFT_OUT)
+    figure: str = field(default="", metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "statistics", statistics_of([*self.values.values()]))
@@ -66,17 +68,19 @@ class SweepRun(NamedTuple):
         job: the run.
         value: of the figure; infinite where the motion diverged, NaN where it is not finite.
         failure: why there is no value, or "".
+        figure: its name.
     """
 
     job: SweepJob
     value: float
     failure: str
+    figure: str
 
 
 def sweep(
     setup: Setup,
     *,
-    figure: str,
+    figure: str = "",
     engines: Sequence[Engine] = ("reference",),
     physics_steps: Sequence[float] = (),
     seeds: int = 20,
@@ -87,7 +91,7 @@ def sweep(
 
     Args:
         setup: robot and scenario, with something that depends on the seed.
-        figure: name of a figure of `metrics_of`.
+        figure: name of a figure of `metrics_of`; "" for the robot's first.
         engines: by name or specification.
         physics_steps: [s]; by default that of the scenario.
         seeds: number of runs in each cell.
@@ -122,13 +126,15 @@ def _run(data: Mapping[str, Json], job: SweepJob, figure: str, engine: Engine) -
     try:
         trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
-        return SweepRun(job, math.inf, str(error))
+        return SweepRun(job, math.inf, str(error), figure)
     figures = metrics_of(setup, trajectory)
+    own = [name for name in figures if name not in GeneralFigures().figures(())]
+    figure = figure or (own or [*figures])[0]
     check_known("unknown figure ", figure, figures)
     value = float(figures[figure])
     if math.isfinite(value):
-        return SweepRun(job, value, "")
-    return SweepRun(job, math.nan, f"{figure} is {value}")
+        return SweepRun(job, value, "", figure)
+    return SweepRun(job, math.nan, f"{figure} is {value}", figure)
 
 
 def _cell_of(runs: Sequence[SweepRun]) -> Cell:
@@ -136,4 +142,5 @@ def _cell_of(runs: Sequence[SweepRun]) -> Cell:
     values = {run.job.seed: run.value for run in runs if not run.failure}
     failures = {run.job.seed: run.failure for run in runs if run.failure}
     diverged = any(run.value == math.inf for run in runs)
-    return Cell(runs[0].job.engine, runs[0].job.physics_step, values, failures, diverged)
+    figure = max(run.figure for run in runs)  # one name, or ""
+    return Cell(runs[0].job.engine, runs[0].job.physics_step, values, failures, diverged, figure)
