@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.scenario.installed import robot_names
-from robot_commands import commands_of
+from robot_commands import commands_of, unwrapped
 from workspace import ROOT, accord, read_json
 
 pytestmark = pytest.mark.thorough
@@ -83,10 +83,7 @@ def complaint(words: str, cwd: Path, **environment: str) -> str:
     done = accord(*words.split(), cwd=cwd, **environment)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("accord: ")
-    return lines[0].removeprefix("accord: ")
+    return unwrapped(done.stderr).removeprefix("accord: ")
 
 
 _, complaint_here = commands_of()  # in this process, which spares two seconds of start each time
@@ -129,9 +126,9 @@ def test_unknown_words(words: str, message: str, complaint_here: Complain) -> No
         ("duraton=1", "unknown key duraton; did you mean duration?"),
         ("joints=10", "unknown key joints; did you mean parameters.joints?"),
         ("amplitude=1", "unknown key amplitude; did you mean controller.amplitude?"),
-        ("controller.ampltude=1", "unknown key controller.ampltude; did you mean amplitude?"),
-        ("friction.mu_alnog=1", "unknown key friction.mu_alnog; did you mean mu_along?"),
-        ("parameters.link_mas=1", "unknown key parameters.link_mas; did you mean link_mass?"),
+        ("controller.ampltude=1", "did you mean controller.amplitude?"),
+        ("friction.mu_alnog=1", "unknown key friction.mu_alnog; did you mean friction.mu_along?"),
+        ("parameters.link_mas=1", "did you mean parameters.link_mass?"),
         ("initial.q.joint_99=1", "unknown key initial.q.joint_99"),
         ("duration.foo=1", "unknown key duration.foo: duration has no keys below it"),
         ("controller.bandwidth=abc", "controller.bandwidth: 'abc' is not a number"),

@@ -166,6 +166,8 @@ def load_setup(
     )
     for subject, remark in remarks_on(setup).items():
         note(f"{subject}: {remark}")
+    for line in setups.doubts_of(setup, changes or ()):
+        note(line)
     return setup
 
 
