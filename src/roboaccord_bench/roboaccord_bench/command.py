@@ -92,12 +92,9 @@ def parse_steps(text: str) -> tuple[float, ...]:
     """
     steps = tuple(cli.quantity(word) for word in options.listed(text))
     halved = all(abs(2.0 * small - large) <= 1e-9 * large for large, small in pairwise(steps))
-    if steps and max(steps) > LARGEST_STEP:
-        raise AccordError(
-            f"--steps are in s, {LARGEST_STEP:g} at most, such as 0.002, not {text!r}"
-        )
-    if len(steps) < 3 or not halved or steps[-1] <= 0.0:
-        raise AccordError(f"--steps takes three or more seconds, each half the last, not {text!r}")
+    if len(steps) < 3 or not halved or not 0.0 < steps[-1] < steps[0] <= LARGEST_STEP:
+        form = f"three or more seconds up to {LARGEST_STEP:g}, each half the last"
+        raise AccordError(f"--steps takes {form}, not {text!r}")
     return steps
 
 

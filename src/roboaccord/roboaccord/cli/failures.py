@@ -79,7 +79,8 @@ def _about_unknown(ctx: Any, option: str, words: list[str]) -> str:
     if "--set" in flags:
         from roboaccord.scenario.files import data_keys
 
-        if meant := [*{key} & {*data_keys()}] or errors.nearest(key, data_keys(), spelling=False):
+        near = [] if key in data_keys() else errors.nearest(option, flags)
+        if not near and (meant := errors.nearest(key, data_keys())):
             # The value that was typed behind the option, if there is one.
             typed = " ".join(words).partition(option)[2].lstrip(" =").partition(" ")[0] or "VALUE"
             return f"no option {option}: it is a key of the scenario; --set {meant[0]}={typed}"

@@ -227,20 +227,17 @@ def stay_open(display: RunDisplay, trajectory: Trajectory, stay: float) -> None:
 
 
 def moved(setup: Setup, trajectory: Trajectory) -> str:
-    """Return whether a robot moved, and how far: of all joints the one that moved most, the base.
+    """Return whether a robot moved, and how far: that of its joints, or the base, which did most.
 
     A motion below STILL is that of a robot at rest, by round-off.
     """
     largest = abs(trajectory.q - trajectory.q[0]).max(axis=0)
-    travel = abs(trajectory.position - trajectory.position[0]).max(initial=0.0)
-    parts = list[str]()
-    if largest.max(initial=0.0) > STILL:
-        joint = setup.joints[int(largest.argmax())]
-        unit = "rad" if joint in setup.tree.hinges else "m"
-        parts.append(f"{joint} by up to {largest.max():.3g} {unit}")
-    if travel > STILL:
-        parts.append(f"the base by up to {travel:.3g} m")
-    return ", ".join(parts) or "no; --set controller.name=sine drives its joints"
+    travels = dict(zip(setup.joints, largest, strict=True))
+    travels["the base"] = abs(trajectory.position - trajectory.position[0]).max()
+    name = max(travels, key=lambda name: travels[name])
+    if travels[name] < STILL:
+        return "no; --set controller.name=sine drives the joints"
+    return f"{name} by up to {travels[name]:.3g} {'rad' if name in setup.tree.hinges else 'm'}"
 
 
 def shown_of(result: Run) -> list[str]:

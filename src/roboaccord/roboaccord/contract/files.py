@@ -251,17 +251,11 @@ def _reason(error: Exception) -> str:
     Where a file is missing, its folder may be, or a file beside it may be meant.
     """
     reason = str(getattr(error, "strerror", None) or error)
-    if not isinstance(error, FileNotFoundError) or error.filename is None:
-        return reason
-    return reason + hint_at_file(Path(os.fsdecode(error.filename)))
-
-
-def hint_at_file(path: Path) -> str:
-    """Return the end of a message about a missing file: its folder, or a file beside it."""
-    if not path.parent.is_dir():
-        return f"; there is no folder {path.parent}"
-    with suppress(OSError):
-        beside = [file.name for file in path.parent.iterdir() if file.suffix == path.suffix]
+    if isinstance(error, FileNotFoundError) and error.filename:
+        path = Path(os.fsdecode(error.filename))
+        if not path.parent.is_dir():
+            return f"there is no folder {path.parent}"
+        beside = (file.name for file in path.parent.glob("*") if file.suffix == path.suffix)
         if near := nearest(path.name, beside):
-            return f"; did you mean {near[0]}?"
-    return ""
+            reason += f"; did you mean {near[0]}?"
+    return reason

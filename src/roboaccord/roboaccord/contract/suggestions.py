@@ -45,14 +45,8 @@ def translated(text: str, table: str = "messages") -> str:
     return text
 
 
-def nearest(word: str, available: Iterable[str], *, spelling: bool = True) -> list[str]:
-    """Return the available names that a word may stand for; none where nothing is near.
-
-    Args:
-        word: that was typed.
-        available: names that are accepted.
-        spelling: whether names count that are only spelled alike.
-    """
+def nearest(word: str, available: Iterable[str]) -> list[str]:
+    """Return the available names that a word may stand for; none where nothing is near."""
     options = {option: _parts(option) for option in sorted(available)}
     parts = _parts(word)
     synonyms = {name: words.split() for name, words in _table("synonyms").items()}
@@ -68,7 +62,7 @@ def nearest(word: str, available: Iterable[str], *, spelling: bool = True) -> li
                 ranks[option] = 0.0
             elif {*reading} <= {*of_option}:
                 ranks.setdefault(option, len(of_option))
-    if not (ranks or is_known) and spelling:
+    if not (ranks or is_known):
         ratios = {option: _similarity(option.lower(), word.lower()) for option in options}
         ranks = {option: -ratio for option, ratio in ratios.items() if ratio >= ALIKE}
     return [option for option, rank in ranks.items() if rank == min(ranks.values())]

@@ -22,7 +22,6 @@ import yaml
 from pydantic import ValidationError
 
 from roboaccord.contract import AccordError, count_steps, did_you_mean, plugins
-from roboaccord.contract.errors import nearest
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
@@ -162,10 +161,8 @@ def _hint(key: str, data: Mapping[str, Any]) -> str:
         sections["parameters"] = dict.fromkeys(parameter_file(robot.package))
     if "." not in key:
         del sections["crosscheck"]  # its lengths and tolerances are meant only by their full names
-    # A key at the top counts first: `duration` is also one of the cross-check.
-    top = nearest(key, data_keys(), spelling=False)
     otherwise = "accord scenario ROBOT SCENARIO lists all keys"
-    return did_you_mean(key, top or {*_flat(sections)} - {key}, "", otherwise)
+    return did_you_mean(key, {*_flat(sections)} - {key}, "", otherwise)
 
 
 def _flat(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

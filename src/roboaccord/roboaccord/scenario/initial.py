@@ -62,8 +62,6 @@ def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
     Raises:
         AccordError: naming the fault.
     """
-    if fault.joint in {joint.name for joint in tree.joints} - {j.name for j in tree.moving}:
-        raise AccordError(f"fault {fault}: {fault.joint} is fixed, and hinges can fail")
     check_joint(fault, joints, tree.hinges)
     joint = next(joint for joint in tree.moving if joint.name == fault.joint)
     if fault.angle is not None and not joint.lower <= fault.angle <= joint.upper:

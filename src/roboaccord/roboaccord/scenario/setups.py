@@ -9,9 +9,7 @@ anywhere, and may name any file: none of them is opened (test_bag_is_data).
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.scenario.files import apply_change, load_scenario, make_scenario
 from roboaccord.scenario.installed import RELEASED, is_file, robot_names
-from roboaccord.scenario.keys import keys_of
 from roboaccord.scenario.paths import check_paths, paths_of
 from roboaccord.scenario.robot_file import RobotFile
 from roboaccord.scenario.setup import Setup, find_robot
@@ -56,24 +53,11 @@ def recorded_setup(
     return Setup.of(scenario, model)
 
 
-def doubts_of(setup: Setup, changes: Sequence[str]) -> Iterator[str]:
-    """Yield a line about each change of a number that is hardly meant, although it is accepted."""
-    units = {key.key: key.unit for key in keys_of(setup)} if changes else {}
-    for key, _, text in (change.partition("=") for change in changes):
-        with suppress(ValueError):
-            unit = units.get(key) or units.get(key.rpartition(".")[0])
-            if unit == "rad" and abs(value := float(text)) > math.tau:
-                radians = f"{math.radians(value):.3g} rad"
-                yield f"{key}: {value:g} rad is more than a turn; {value:g} degrees are {radians}"
-            if key == "parameters.gravity" and float(text) < 0.0:
-                yield f"{key}: {text} points upwards, a positive number downwards"
-
-
 def load_setup(
     robot: str,
     scenario: str = "",
     changes: Sequence[str] = (),
-    faults: Sequence[str] | Mapping[str, str] = (),
+    faults: Sequence[str] = (),
     *,
     base: str = "",
     packages: Mapping[str, Path] = NO_PACKAGES,
@@ -109,8 +93,6 @@ def load_setup(
     all_changes = [f"base={base}"] if base else []
     all_changes += [f"{key}={json.dumps(value)}" for key, value in options.items() if value]
     all_changes += changes
-    if isinstance(faults, Mapping):
-        faults = [f"{joint}={kind}" for joint, kind in faults.items()]
     if faults:
         all_changes.append(f"faults={json.dumps(list(faults))}")
     setup = Setup.of(load_scenario(model.package, model.key, scenario or RELEASED, all_changes))

@@ -64,9 +64,8 @@ def export(
     if not targets:
         raise AccordError("nothing to write: give --csv FILE, --npz FILE or --mat FILE")
     for _, path, kind in targets:
-        if path.suffix != kind and path.suffix in (".csv", ".npz", ".mat"):
-            option = f"--{path.suffix[1:]} {path}"
-            raise AccordError(f"--{kind[1:]} {path}: the file ends in {path.suffix}; {option}")
+        if path.suffix in {other for *_, other in formats} - {kind}:
+            raise AccordError(f"--{kind[1:]} writes {kind}: --{path.suffix[1:]} {path}")
         check_target(path, kind)
     run = read_run(bag)
     for write, path, kind in targets:
