@@ -22,8 +22,8 @@ from roboaccord.contract.errors import WIDTH, wrapped
 from workspace import accord, call
 
 MISTAKES = json.loads(Path(__file__).with_name("mistakes.json").read_text())
-QUICK = """name-key-dt name-key-joint name-scenario-order cmd-record flag-gif kind-set-noequal arg-order
-help-run kind-duration-unit name-fault-kind combo-base-robot file-missing""".split()
+QUICK = """name-key-dt name-key-joint name-scenario-order cmd-record flag-gif kind-set-noequal
+arg-order help-run kind-duration-unit name-fault-kind combo-base-robot file-missing""".split()
 BY_ID = {mistake["id"]: mistake for mistake in MISTAKES}
 
 

@@ -99,8 +99,8 @@ def line_of(error: BaseException) -> str | None:
         file_prefix = f"{error.filename}: " if error.filename else ""
         return f"{file_prefix}{error.strerror or error}"
     # Typer has a copy of click of its own, so that a usage error cannot be told by its class.
-    is_usage = hasattr(error, "format_message")
-    return errors.translated(str(error.format_message())) if is_usage else None
+    usage = getattr(error, "format_message", None)
+    return errors.translated(usage()) if usage else None
 
 
 def complain(message: str, status: int = 2) -> int:

@@ -94,7 +94,7 @@ def _parts(word: str) -> list[str]:
     return [part.lstrip("0") or "0" for part in re.findall(r"[^\W\d_]+|\d+", word.lower())]
 
 
-def _similarity(one: str, other: str) -> float:
+def _similarity(*names: str) -> float:
     """Return the similarity of two names, 0 to 1: of the whole, or of what stands last if less."""
-    pairs = ((one, other), (re.split(r"[./]", one)[-1], re.split(r"[./]", other)[-1]))
+    pairs = (names, [re.split(r"[./]", name)[-1] for name in names])
     return min(difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)

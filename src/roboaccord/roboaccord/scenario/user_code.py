@@ -178,10 +178,7 @@ def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) ->
     accepted.pop("setup", None)
     for name, value in spec.items():
         if name not in accepted:
-            # A class may list keys that it once had, with their new names.
-            new_name = getattr(factory, "renamed_keys", {}).get(name)
-            meant = did_you_mean(name, accepted, f"{key}.")
-            hint = f"; it is now {key}.{new_name}" if new_name else meant
+            hint = did_you_mean(name, accepted, f"{key}.")
             raise AccordError(f"unknown key {key}.{name}{hint}")
         default = accepted[name].default
         if _is_number(default) and not (_is_number(value) and math.isfinite(value)):
