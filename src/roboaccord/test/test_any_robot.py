@@ -297,7 +297,7 @@ def test_a_broken_file_is_refused_in_a_line(arm, capfd, text, line):
         (("--package", "legs=away"), "away is not a folder"),
         (
             ("--set", "parameters.stop=1"),
-            "unknown key parameters.stop; did you mean parameters.stops?",
+            "did you mean parameters.stops?",
         ),
         (("--set", "controller.name=dp"), "unknown controller dp"),
     ],

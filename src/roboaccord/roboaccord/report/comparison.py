@@ -158,6 +158,9 @@ def compare(
         AccordError: if there is no such run, or two runs have nothing in common.
     """
     signals = [signals] if isinstance(signals, str) else signals
+    if wrong := [run for run in runs if not isinstance(run, str | Path | Run | RunSignals)]:
+        form = "compare takes runs, their folders or bags, one by one"
+        raise AccordError(f"{form}, and no {type(wrong[0]).__name__}")
     run_signals = read_runs(runs or last_runs(2))
     if len(run_signals) < 2:
         raise AccordError("compare takes two runs or more, or none for the last two under runs/")

@@ -113,7 +113,7 @@ def sweep(
     # One control period tells which figures there are.
     short = Setup.of(make_scenario({**data, "duration": setup.scenario.control_period}))
     figures = metrics_of(short, run_setup(short, make_simulator(short, engines[0])))
-    check_known("unknown figure ", figure, figures)
+    check_known("unknown figure ", figure or (), figures)
     by_name = {name_of(engine): engine for engine in engines}
     jobs = (SweepJob(*combination) for combination in product(by_name, steps, range(seeds)))
     calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
@@ -131,6 +131,7 @@ def _run(data: Mapping[str, Json], job: SweepJob, figure: str, engine: Engine) -
     except DivergedError as error:
         return SweepRun(job, math.inf, str(error))
     figures = metrics_of(setup, trajectory)
+    check_known("unknown figure ", figure, figures)
     value = float(figures[figure])
     if math.isfinite(value):
         return SweepRun(job, value, "")

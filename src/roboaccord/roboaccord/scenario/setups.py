@@ -101,7 +101,7 @@ def load_setup(
     if not (scenario or base) and isinstance(model, RobotFile) and model.floats(setup):
         all_changes = ["base=free", *all_changes]
         setup = Setup.of(load_scenario(model.package, model.key, RELEASED, all_changes))
-    if len(setup.scenario.friction) > 1 and not setup.robot.friction_laws:
+    if {*setup.scenario.friction} - {"law"} and not setup.robot.friction_laws:
         raise AccordError(f"{setup.robot.name} has no law of friction: the key does nothing")
     for fault in setup.faults:
         if faults and not endless and fault.time >= setup.scenario.duration:
