@@ -36,13 +36,13 @@ def prepare(mistake: dict[str, Any], folder: Path) -> None:
         assert accord(*shlex.split(command)[1:], cwd=folder).returncode == 0
 
 
-def check(mistake: dict[str, Any], status: int, stderr: str, folder: Path) -> None:
+def check(mistake: dict[str, Any], status: int, stdout: str, stderr: str, folder: Path) -> None:
     """Check exit status, width and text of a message; of Python the last line of a traceback."""
     if "command" in mistake:
         assert "Traceback" not in stderr
         too_long = [line for line in stderr.splitlines() if len(line) > WIDTH]
         assert not [line for line in too_long if " " in line.strip()], stderr
-    said = " ".join(stderr.replace(str(folder), "{tmp}").split())
+    said = " ".join((stdout + stderr).replace(str(folder), "{tmp}").split())
     assert mistake["after"] in said, said
     assert status == mistake["exit"]
 
@@ -68,7 +68,8 @@ def test_a_mistake_is_understood(
     mistake = BY_ID[name]
     prepare(mistake, tmp_path)
     status = run(shlex.split(mistake["command"])[1:])
-    check(mistake, status, wrapped(capsys.readouterr().err), tmp_path)
+    printed = capsys.readouterr()
+    check(mistake, status, printed.out, wrapped(printed.err), tmp_path)
 
 
 @pytest.mark.slow
@@ -82,4 +83,4 @@ def test_a_mistake_is_understood_by_the_process(name: str, tmp_path: Path) -> No
     else:
         (tmp_path / "snippet.py").write_text(mistake["code"])
         done = call([sys.executable, "snippet.py"], tmp_path, os.environ)
-    check(mistake, done.returncode, done.stderr, tmp_path)
+    check(mistake, done.returncode, done.stdout, done.stderr, tmp_path)

@@ -33,9 +33,8 @@ def _table(name: str) -> Mapping[str, str]:
     """Return a table of words.yaml."""
     import yaml  # imported here: most commands run without a mistake
 
-    file = Path(__file__).with_name("words.yaml")
-    table: Mapping[str, str] = yaml.safe_load(file.read_text(encoding="utf-8"))[name]
-    return table
+    text = Path(__file__).with_name("words.yaml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text)[name])
 
 
 def translated(text: str, table: str = "messages") -> str:

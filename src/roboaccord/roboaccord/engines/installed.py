@@ -104,7 +104,8 @@ def check_engine(name: str, accepted: Collection[str] = ()) -> None:
     """
     accepted = accepted or simulator_names()
     if not isinstance(name, str):
-        raise AccordError(f"an engine is given by its name, such as 'dart', not {name!r}")
+        kind = type(name).__name__
+        raise AccordError(f"an engine is given by its name, such as 'dart', and not as a {kind}")
     if name not in accepted:
         engines_so_called = (e.name for e in specs().values() if name.lower() in e.also)
         meant = next(engines_so_called, name)

@@ -102,7 +102,7 @@ def load_setup(
         all_changes = ["base=free", *all_changes]
         setup = Setup.of(load_scenario(model.package, model.key, RELEASED, all_changes))
     if {*setup.scenario.friction} - {"law"} and not setup.robot.friction_laws:
-        raise AccordError(f"{setup.robot.name} has no law of friction: the key does nothing")
+        raise AccordError(f"{setup.robot.name} has no friction law: leave out the key friction")
     for fault in setup.faults:
         if faults and not endless and fault.time >= setup.scenario.duration:
             end = f"{setup.scenario.duration:g} s"
