@@ -26,6 +26,9 @@ MOST_NEAR = 3  # suggestions at most
 # Similarity below which a word is not taken for another: `rso` is `ros` (0.67), and `help` is not
 # `teleop` (0.6).
 ALIKE = 0.65
+# Characters of a message or word above which it is left as it is: a file can hold any name, and
+# comparisons take the square of its length.
+LONGEST = 1000
 
 
 @cache
@@ -39,7 +42,7 @@ def _table(name: str) -> Mapping[str, str]:
 
 def translated(text: str, table: str = "messages") -> str:
     """Return a message, or a command line, with the replacements of a table of words.yaml."""
-    for pattern, replacement in _table(table).items():
+    for pattern, replacement in _table(table).items() if len(text) < LONGEST else ():
         text = re.sub(pattern, replacement, text)
     return text
 
@@ -61,7 +64,7 @@ def nearest(word: str, available: Iterable[str]) -> list[str]:
                 ranks[option] = 0.0
             elif {*reading} <= {*of_option}:
                 ranks.setdefault(option, len(of_option))
-    if not (ranks or is_known):
+    if not (ranks or is_known) and len(word) < LONGEST:
         ratios = {option: _similarity(option.lower(), word.lower()) for option in options}
         ranks = {option: -ratio for option, ratio in ratios.items() if ratio >= ALIKE}
     return [option for option, rank in ranks.items() if rank == min(ranks.values())]

@@ -43,7 +43,7 @@ FAILURE_CAUSES = {
 # The cause where an engine does not load the meshes; after another code it gave no answer.
 LOADING_CAUSES = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
 # What to do about a cause that is no trap of the text.
-CURES = read_yaml(Path(__file__).with_name("cures.yaml"))
+CURES: dict[str, str] = read_yaml(Path(__file__).with_name("cures.yaml"))
 
 
 def status_of(finding: Finding) -> str:
