@@ -130,7 +130,7 @@ def _mesh_shapes(geometry: Geometry, link: int, colour: Array) -> list[Shape]:
     try:
         parts = _read_parts(geometry.file)
     except AccordError as error:
-        _log.warning("a mesh is left out: %s; accord check names its link and the cure", error)
+        _log.warning("a mesh is left out: %s", error)
         return []
     opacity, shapes = float(colour[3]), list[Shape]()
     for vertices, triangles, colour_in_file in parts:
