@@ -206,7 +206,7 @@ def test_what_is_neither_run_nor_signal_is_refused(
     runs: dict[str, Run], at: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words, line in {
-        "plot bases.x": "no run and no signal bases.x; did you mean base.x?; see --list",
+        "plot bases.x": "no run and no signal bases.x; did you mean base.x?",
         "plot runs/frist": "no bag runs/frist",
         "plot base.x --xy": "--xy plots one signal against another: name two, not 1",
         "plot --out a.pdf": "a.pdf must end in .png, .svg or .html",

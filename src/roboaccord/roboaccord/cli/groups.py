@@ -102,7 +102,10 @@ class Group(TyperGroup):
         name, *words = args
         if command := self.load(name):
             return name, command, words
-        hint = errors.did_you_mean(name, self.list_commands(ctx))
+        all_names = self.list_commands(ctx)
+        hint = errors.did_you_mean(name, all_names, "", f"{ctx.command_path} --help lists all")
+        if self.owner and name in COMMANDS:
+            hint = f"; did you mean accord {name} {self.owner}?"
         full_name = ".".join(filter(None, [self.owner, name]))
         advice = plugins.lacking("commands", full_name, name)
         advice = advice or plugins.lacking("robots", full_name.replace("-", "_"), name)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 
 from roboaccord.contract import SETUP, AccordError, to_json
-from roboaccord.run.output import fresh
+from roboaccord.run.output import check_own, fresh
 from roboaccord.scenario import Setup, is_file, robot_names
 from roboaccord.scenario.setups import load_setup
 
@@ -143,4 +143,4 @@ def bag_of(recording: Recording) -> Path:
 def folder_of(out: str | Path | None, setup: Setup, ending: str) -> Path:
     """Return the folder for results: `out`, or a new one under runs/, ROBOT_SCENARIO_ENDING."""
     name = f"{setup.robot.name}_{setup.scenario.name}_{ending}"
-    return fresh(Path("runs") / name) if out is None else Path(out)
+    return fresh(Path("runs") / name) if out is None else check_own(Path(out))

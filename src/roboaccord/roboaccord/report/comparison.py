@@ -168,6 +168,10 @@ def compare(
         >>> [(change.key, change.values) for change in comparison.changes]
         >>> comparison.partings[0].time  # [s]
     """
+    signals = [signals] if isinstance(signals, str) else signals
+    if wrong := [run for run in runs if not isinstance(run, str | Path | Run | RunSignals)]:
+        form = "compare takes runs, their folders or bags, one by one"
+        raise AccordError(f"{form}, and no {type(wrong[0]).__name__}")
     run_signals = read_runs(runs or last_runs(2))
     if len(run_signals) < 2:
         raise AccordError("compare takes two runs or more, or none for the last two under runs/")
@@ -175,6 +179,10 @@ def compare(
     signal_comparison = by_signal.compare(
         bags[0], bags[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
     )
+    robots = dict.fromkeys(run.run.robot for run in run_signals)
+    if len(robots) > 1 and not signals:
+        advice = "name signals that mean the same, such as --signals 'base/*'"
+        raise AccordError(f"runs of different robots, {' and '.join(robots)}: {advice}")
     # When the motions part, by links and by joints.
     threshold = DEFAULT_THRESHOLD if tolerance is None else tolerance
     window = -math.inf if start is None else start, math.inf if stop is None else stop

@@ -207,8 +207,8 @@ def plot(
     for pattern in signals:
         matches = {name for run in run_signals for name in run.choose(pattern)}
         if not matches:
-            hint = did_you_mean(pattern, [*names])
-            raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
+            hint = did_you_mean(pattern, [*names], "", "--list names all signals")
+            raise AccordError(f"no run and no signal {pattern}{hint}")
         chosen += [name for name in names if name in matches and name not in chosen]
     if xy:
         if len(chosen) != 2:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
@@ -102,8 +103,11 @@ def sweep(
         AccordError: if there is no engine, for an unknown engine or figure, or if the control
             period is not a whole number of steps.
     """
+    engines = [engines] if isinstance(engines, str) else engines
     if not engines:
         raise AccordError("name at least one engine to sweep")
+    if not isinstance(seeds, int):
+        raise AccordError(f"seeds is their number, such as seeds=3, not {seeds!r}")
     # An error of a step or an engine is raised here, before any process starts.
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
     for step in steps:
@@ -111,6 +115,11 @@ def sweep(
     for engine in engines:
         make_simulator(setup, engine)
     data = setup.scenario.data()
+    # One control period tells which figures there are.
+    short = Setup.of(make_scenario({**data, "duration": setup.scenario.control_period}))
+    with suppress(DivergedError):
+        motion = run_setup(short, make_simulator(short, engines[0]))
+        check_known("unknown figure ", figure or (), metrics_of(short, motion))
     by_name = {name_of(engine): engine for engine in engines}
     jobs = (SweepJob(*combination) for combination in product(by_name, steps, range(seeds)))
     calls = ((data, job, figure, by_name[job.engine]) for job in jobs)

@@ -34,7 +34,7 @@ from roboaccord.contract import AccordError, Command, Controller, RobotState, Ta
 from roboaccord.contract.errors import check_known
 from roboaccord.contract.interfaces import AnyController
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
+from roboaccord.scenario.user_code import build, check_keys, line_of, meant_by, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
@@ -86,8 +86,9 @@ def make_controller(
             keys = {key: value for key, value in keys.items() if key in accepted}
         controller = build(factory, setup.assumed, keys, "controller")
         if not isinstance(controller, Controller):
-            what = name_of(custom) or name
-            raise AccordError(f"{what} has no reset(seed) and update(state, target)")
+            methods = ("reset(seed)", "update(state, target)")
+            missing = [m for m in methods if not hasattr(controller, m.partition("(")[0])]
+            raise AccordError(f"{name_of(custom) or name} has no {' and no '.join(missing)}")
     return controller
 
 
@@ -189,7 +190,8 @@ def _import_factory(custom: AnyController) -> Callable[..., Any]:
         raise AccordError(f"cannot import {path}: it {line_of(error)}{place_of(error)}") from error
     except Exception as error:
         reason = (str(getattr(error, "msg", error)).splitlines() or [type(error).__name__])[0]
-        raise AccordError(f"cannot import {path}: {reason}{place_of(error)}") from error
+        hint = meant_by(error)
+        raise AccordError(f"cannot import {path}: {reason}{place_of(error)}{hint}") from error
     if not callable(factory):
         raise AccordError(f"{path} is not a class")
     return cast("Callable[..., Any]", factory)

@@ -64,6 +64,8 @@ def export(
     if not targets:
         raise AccordError("nothing to write: give --csv FILE, --npz FILE or --mat FILE")
     for _, path, kind in targets:
+        if path.suffix in {other for *_, other in formats} - {kind}:
+            raise AccordError(f"--{kind[1:]} writes {kind}: --{path.suffix[1:]} {path}")
         check_target(path, kind)
     run = read_run(bag)
     for write, path, kind in targets:

@@ -24,7 +24,7 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.topics import REFERENCE, SCENARIO
 from roboaccord.cdr.codecs import OdometryCodec, read_joint_state
 from roboaccord.cdr.wire import DOUBLE, HEADER, NANOSECONDS, STAMP, STAMP_AT, CdrReader
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, listed
 
 from roboaccord_files.logs.messages import Row, joint_state, table_of
 from roboaccord_files.logs.table import Table
@@ -144,7 +144,7 @@ def _joint_state_topic(
 
     chosen = topic or min(by_topic, key=preference)
     if not joints & by_topic[chosen]:
-        names = f"{', '.join(sorted(by_topic[chosen]))} of {chosen}"
+        names = f"{listed(sorted(by_topic[chosen]))} of {chosen}"
         raise AccordError(f"no {', '.join(sorted(joints))} among {names}: --names PREFIX, --topic")
     notes = [f"joint states of {chosen}"] if len(by_topic) > 1 else []
     for name, others in by_topic.items():
