@@ -105,6 +105,4 @@ def run(
 
 def read_bag(recording: arguments.Recording) -> BagRun:
     """Read a run from its folder or bag; errors as in `bag.reader.read_run`."""
-    from roboaccord.bag.folder import find_bag
-
-    return read_run(find_bag(arguments.bag_of(recording)))
+    return read_run(arguments.bag_of(recording))
