@@ -6,20 +6,17 @@ into the classes of all commands and groups: the type of an option without a val
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from typer.core import TyperCommand
-
-if TYPE_CHECKING:
-    from typer._click import Context, Parameter
 
 
 class PlainFlags:
     """A command or group in whose help options without a value have no type."""
 
-    def get_params(self, ctx: Context) -> list[Parameter]:
+    def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters; the text for the type is empty where there is no value."""
-        parameters: list[Parameter] = super().get_params(ctx)  # type: ignore[misc]
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
             if getattr(parameter, "is_flag", False):
                 parameter.metavar = ""

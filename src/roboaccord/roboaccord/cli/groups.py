@@ -108,13 +108,13 @@ class Group(PlainFlags, TyperGroup):
             AccordError: for an unknown command, or one whose libraries are not installed.
         """
         name, *words = args
-        full_name = ".".join(filter(None, [self.owner, name]))
-        if now := RENAMED.get(full_name):
+        if now := RENAMED.get(f"{self.owner}.{name}"):
             line = f"{ctx.command_path} {name} is now accord {now}"
             raise errors.AccordError(f"{line}; accord run {self.owner} {name} runs the scenario")
         if command := self.load(name):
             return name, command, words
         hint = errors.did_you_mean(name, self.list_commands(ctx))
+        full_name = ".".join(filter(None, [self.owner, name]))
         advice = plugins.lacking("commands", full_name, name)
         advice = advice or plugins.lacking("robots", full_name.replace("-", "_"), name)
         raise errors.AccordError(advice or f"No such command '{name}'{hint}")

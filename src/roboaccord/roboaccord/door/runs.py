@@ -105,4 +105,6 @@ def run(
 
 def read_bag(recording: arguments.Recording) -> BagRun:
     """Read a run from its folder or bag; errors as in `bag.reader.read_run`."""
-    return read_run(arguments.bag_of(recording))
+    from roboaccord.bag.folder import find_bag
+
+    return read_run(find_bag(arguments.bag_of(recording)))
