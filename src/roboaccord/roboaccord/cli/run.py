@@ -116,8 +116,8 @@ def run_command(
     """Run a scenario, and record it.
 
     For a robot's FILE the scenario may be omitted: the robot is then released at rest. Its
-    controllers are none, pd, sine and random, and follow with roboaccord_files; those of a robot
-    are in its scenarios.
+    controllers are none, pd, sine and random, and those that packages add, such as follow; those
+    of a robot are in its scenarios.
 
     Examples:
 
