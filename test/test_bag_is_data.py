@@ -40,7 +40,7 @@ TRUNK = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\
 COMMANDS = (
     "crosscheck BAG --json", "crosscheck BAG released --json",
     "crosscheck BAG --set parameters.damping=0.5 --json", "compare BAG BAG --json",
-    "plot BAG --list --json", "plot BAG hinge.q energy.total --out made.png",
+    "plot BAG --list --json", "plot BAG q/hinge energy/total --out made.png",
     "export BAG --csv made.csv", "recover BAG",
     "view BAG BAG --gif made.gif --fps 2 --size 160x90",
 )  # fmt: skip

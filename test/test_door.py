@@ -179,16 +179,16 @@ def test_a_run_is_that_of_the_loop(run: ra.Run) -> None:
 
 def test_a_run_draws_its_signals(run: ra.Run, tmp_path: Path) -> None:
     """The curve of a joint has its samples; a file is written; a wrong name is refused."""
-    (axes,) = run.plot("joint_01.q", out=tmp_path / "q.svg").axes
+    (axes,) = run.plot("q/joint_01", out=tmp_path / "q.svg").axes
     (line,) = axes.lines
     assert np.array_equal(line.get_xydata()[:, 1], run.trajectory.q[:, 0])
     assert axes.get_ylabel() == "joint position [rad]"
     assert "<svg" in (tmp_path / "q.svg").read_text()
-    assert [a.get_ylabel() for a in ra.read_bag(run).figure("*.effort", "base.x").axes] == [
+    assert [a.get_ylabel() for a in ra.read_bag(run).figure("effort/*", "base/x").axes] == [
         "joint effort [N m]", "x of base_link [m]",
     ]  # fmt: skip
-    with pytest.raises(ra.AccordError, match=r"no run and no signal joint_1\.q"):
-        run.figure("joint_1.q")
+    with pytest.raises(ra.AccordError, match=r"no run and no signal q/joint_1"):
+        run.figure("q/joint_1")
 
 
 def test_keywords_are_settings_where_they_are_plain(run: ra.Run) -> None:

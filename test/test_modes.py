@@ -144,7 +144,7 @@ def test_commands_with_modes_are_found() -> None:
     expected = {"crosscheck", "check", "run", "teleop", "plot"}
     expected |= {"view"} & {*entries("commands")}
     if "packbot" in robot_names():
-        expected |= {"packbot look", "packbot plan", "packbot collapse"}
+        expected |= {"packbot look", "packbot plan", "packbot fall"}
     assert expected <= names
 
 

@@ -46,7 +46,7 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
 
 
 # What `accord view --help` says about arguments and options.
-WHAT_HELP = "A recorded run, or a robot or its URDF or xacro file to pose by hand."
+WHAT_HELP = "A run folder or bag, or a robot or its URDF or xacro file to pose by hand."
 BESIDE_NAME = "[BAG...|SCENARIO]"
 BESIDE_HELP = "Further runs, shown translucent; of a FILE, too; or a scenario to simulate and push."
 ROBOT_HELP = "Robot file of a BAG, whose meshes are drawn."

@@ -110,14 +110,14 @@ class BagRun(Signals):
 
 
 def read_run(bag: Path) -> BagRun:
-    """Read a run from a bag folder or one of its files, MCAP or sqlite3, finished or not.
+    """Read a run from its folder, or a bag or one of its files, MCAP or sqlite3, finished or not.
 
     An unfinished bag, or one without checksums, is read with a warning in the log.
 
     Raises:
         AccordError: if it is not a bag, is damaged, or holds no joint states.
     """
-    return checked_run(Content.of(Path(bag)))
+    return checked_run(Content.of(bag))
 
 
 def checked_run(content: Content) -> BagRun:

@@ -94,7 +94,7 @@ _transport = typer.Option(
 TransportName = Annotated[str, _transport]
 _controller = typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
 ControllerName = Annotated[str, _controller]
-_inputs = typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag.")
+_inputs = typer.Option(metavar="RUN", help="Repeat what people did in a driven run.")
 RecordedRun = Annotated[Path | None, _inputs]
 
 
@@ -116,8 +116,9 @@ def run_command(
 ) -> Result:
     """Run a scenario, and record it.
 
-    For a URDF or xacro FILE the scenario may be omitted: the robot is then released at rest. Its
-    controllers are none, pd, sine and random.
+    For a robot's FILE the scenario may be omitted: the robot is then released at rest. Its
+    controllers are none, pd, sine and random, and those that packages add, such as follow; those
+    of a robot are in its scenarios.
 
     Examples:
 

@@ -187,7 +187,7 @@ class Shown:
         """Draw the result.
 
         Args:
-            what: signals of a run, by name or pattern (`JOINT.q`, `.qd`, `.effort`, `base.x`);
+            what: signals of a run, by name or pattern (`q/JOINT`, `qd/*`, `base/x`, `com/speed`);
                 figures of a report: `path`, `convergence`, `distance`, `one_step`, ...
             out: file to write, .svg or .png.
 

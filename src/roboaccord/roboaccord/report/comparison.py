@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -85,12 +85,13 @@ class Comparison(Drawn):
     Args:
         runs: paths of the bags.
         changes: keys of the scenario that differ.
-        figures: of all runs.
+        figures: of all runs, up to the end of the shortest one.
         partings: of each other run from the first, for links and for joints.
         judged: whether there is a verdict, because a tolerance was given or the scenarios are the
             same.
         signals: deviations of all signals from those of the first run, with the verdict on them.
         data: the signals of the runs.
+        end: of the shortest run [s]; None where all end together.
     """
 
     runs: Sequence[Path]
@@ -100,6 +101,7 @@ class Comparison(Drawn):
     judged: bool
     signals: SignalComparison = field(metadata=LEFT_OUT)
     data: Sequence[RunSignals] = field(metadata=LEFT_OUT)
+    end: float | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -121,7 +123,7 @@ class Comparison(Drawn):
         partings = [parting for parting in self.partings if parting.kind == "link"] or self.partings
         if partings:
             panels.append(self._distance_panel(partings))
-        panels += over_time(self.data, ["com.speed"])
+        panels += over_time(self.data, ["com/speed"])
         return Overlay(panels, self.labels)
 
     def _distance_panel(self, partings: Sequence[Parting]) -> Panel:
@@ -132,7 +134,8 @@ class Comparison(Drawn):
             traces.append(Trace("distance", parting.run, time, distance))
         label = f"largest distance of a {kind} [{unit}]"
         mark = min((p.time for p in partings if p.time is not None), default=None)
-        return Panel(f"distance from {self.labels[0]}", TIME, label, traces, mark=mark)
+        up_to = "" if self.end is None else f", compared up to {max(t.x[-1] for t in traces):g} s"
+        return Panel(f"distance from {self.labels[0]}{up_to}", TIME, label, traces, mark=mark)
 
     @property
     def labels(self) -> list[str]:
@@ -194,19 +197,22 @@ def compare(
                 partings.append(parting)
     # Keys that differ, and whether the scenarios are the same.
     changes = changes_of(run_signals)
-    same_scenario = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
+    same_scenario = {c.key for c in changes} <= {"engine", "transport", "physics_step", "duration"}
     judged = tolerance is not None or same_scenario
-    paths, figures = [run.path for run in run_signals], _figures(run_signals)
-    return Comparison(paths, changes, figures, partings, judged, signal_comparison, run_signals)
+    ends = sorted(float(run.motion.time[-1]) for run in run_signals)
+    paths, figures = [run.path for run in run_signals], _figures(run_signals, ends[0])
+    compared = Comparison(paths, changes, figures, partings, judged, signal_comparison, run_signals)
+    return replace(compared, end=ends[0]) if ends[-1] > ends[0] + SLACK else compared
 
 
-def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
-    """Return all figures of the runs; only the general ones of a run whose robot is unknown."""
+def _figures(runs: Sequence[RunSignals], end: float) -> list[FigureChange]:
+    """Return all figures of the runs up to a time [s]; of an unknown robot only general ones."""
     by_run = list[Mapping[str, float]]()
     for run in runs:
+        motion = run.motion.window(-math.inf, end + SLACK)
         general = GeneralFigures()
-        general.add(run.motion)
-        by_run.append(metrics_of(run.setup, run.motion) if run.setup else general.figures(()))
+        general.add(motion)
+        by_run.append(metrics_of(run.setup, motion) if run.setup else general.figures(()))
     changes = []
     for name in dict.fromkeys(name for figures in by_run for name in figures):
         values = [figures.get(name, math.nan) for figures in by_run]
@@ -240,7 +246,7 @@ def _parting(
     return Parting(
         run=number,
         kind=kind,
-        unit="m" if kind == "link" else runs[0][f"{names[worst]}.q"].unit,
+        unit="m" if kind == "link" else runs[0][f"q/{names[worst]}"].unit,
         threshold=threshold,
         time=float(time[above[0]]) if len(above) else None,
         where=names[above[0]] if len(above) else "",

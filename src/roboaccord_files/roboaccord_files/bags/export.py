@@ -48,7 +48,7 @@ def export(
     """Write a recorded run to each given file; an older file of the same kind is replaced.
 
     Args:
-        bag: folder or MCAP file, finished or not.
+        bag: folder of a run or a bag, or MCAP file, finished or not.
         csv: one row for each control step, names and units in the first line, all digits kept.
         npz: named arrays for `numpy.load`.
         mat: the same arrays for MATLAB and Octave.
