@@ -212,7 +212,7 @@ class Drawn(Shown):
             what: as of `plot`.
 
         Example:
-            >>> time, angle = run.arrays("joint_01.q")["joint_01.q"]  # [s], [rad]
+            >>> time, angle = run.arrays("q/joint_01")["q/joint_01"]  # [s], [rad]
         """
         curves: Mapping[str, Array] = display.arrays(self, what)
         return curves
@@ -232,15 +232,15 @@ class Signals(Drawn):
             AccordError: for a name that is unknown, or without pandas.
 
         Example:
-            >>> frame = run.to_pandas("*.q", "com.speed")
-            >>> frame["com.speed"].max()  # [m/s]
+            >>> frame = run.to_pandas("q/*", "com/speed")
+            >>> frame["com/speed"].max()  # [m/s]
         """
         if not find_spec("pandas"):
             raise AccordError("to_pandas needs pandas: pip install pandas")
         from pandas import DataFrame, Index, Series
 
         base = ("base.*",) if getattr(self, "has_base", True) else ()
-        curves = self.arrays(*(what or ("*.q", "*.qd", "*.effort", *base)))
+        curves = self.arrays(*(what or ("q/*", "qd/*", "effort/*", *base)))
         return DataFrame(
             {name: Series(y, Index(x, name="time")) for name, (x, y) in curves.items()}
         )

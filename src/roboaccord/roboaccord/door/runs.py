@@ -86,7 +86,7 @@ def run(
     Example:
         >>> run = ra.run("snake", "serpenoid", duration=5, settings={"friction.mu_along": 0.5})
         >>> run.metrics["speed"]  # [m/s]
-        >>> run.plot("joint_01.q", out="joint.svg")
+        >>> run.plot("q/joint_01", out="joint.svg")
     """
     check_engine(engine)
     # A recorded run is repeated with its duration and faults, unless others are given.
