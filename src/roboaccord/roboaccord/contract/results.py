@@ -239,7 +239,7 @@ class Signals(Drawn):
             raise AccordError("to_pandas needs pandas: pip install pandas")
         from pandas import DataFrame, Index, Series
 
-        base = ("base.*",) if getattr(self, "has_base", True) else ()
+        base = ("base/*",) if getattr(self, "has_base", True) else ()
         curves = self.arrays(*(what or ("q/*", "qd/*", "effort/*", *base)))
         return DataFrame(
             {name: Series(y, Index(x, name="time")) for name, (x, y) in curves.items()}
