@@ -42,7 +42,6 @@ def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setup:
     """Return the toy robot with two bodies beside it."""
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     toy_robot.install(tmp_path / "prefix")
-    monkeypatch.setattr(toy_robot.ToyRobot, "takes_bodies", True)
     alone = toy_robot.make_setup()
     scenario = alone.scenario.model_copy(update={"bodies": SPECS, "duration": 0.2})
     return Setup(alone.robot, scenario)

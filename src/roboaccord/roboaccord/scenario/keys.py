@@ -117,7 +117,11 @@ def _model_keys(
         key, value = prefix + name, data[name]
         types = (hint, *typing.get_args(hint))
         models = [kind for kind in types if _is_model(kind) and kind is not Allowance]
-        if models and isinstance(value, dict):
+        by_name = typing.get_origin(hint) is dict  # a section for each name, such as `bodies`
+        if models and by_name and isinstance(value, dict) and value:
+            for each, of_each in value.items():
+                yield from _model_keys(models[0], f"{key}.{each}.", of_each, {}, setup)
+        elif models and not by_name and isinstance(value, dict):
             section = default.get(name)
             defaults = section if isinstance(section, dict) else {}
             yield from _model_keys(models[0], f"{key}.", value, defaults, setup)

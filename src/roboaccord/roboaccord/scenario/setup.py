@@ -80,7 +80,6 @@ class Robot(ABC):
         input_topics: on which people drive the robot, in addition to `cmd_vel`.
         switches: names of what commands can switch, such as a magnet, with their initial states.
         gazebo: what Gazebo needs beyond the description.
-        takes_bodies: whether its contact handles free bodies beside it, `Setup.bodies`.
         cli: commands of `accord ROBOT` by name, as `module:function`; the function returns a
             `roboaccord.cli.Result`.
     """
@@ -94,7 +93,6 @@ class Robot(ABC):
     input_topics: InputTopics = InputTopics()
     switches: Mapping[str, bool] = NOTHING
     gazebo: GazeboHooks = GazeboHooks()
-    takes_bodies: bool = False
     cli: Mapping[str, str] = NOTHING
 
     def __init__(self) -> None:
@@ -224,7 +222,7 @@ class Setup:
         _ = setup.parameters, setup.terrain, setup.faults, setup.bodies, setup.initial
         _ = setup.force_law, setup.contact
         if setup.bodies and not (setup.contact and setup.contact.bodies):
-            raise AccordError("bodies touch nothing without a contact law: set friction.law")
+            raise AccordError(f"bodies: {setup.robot.name} touches none by this friction.law")
         try:
             _ = setup.assumed.force_law
         except AccordError as error:
@@ -265,12 +263,8 @@ class Setup:
         """Free bodies beside the robot.
 
         Raises:
-            AccordError: for a robot that takes none, or a body that is not whole.
+            AccordError: for a body that is not whole.
         """
-        if self.scenario.bodies and not self.robot.takes_bodies:
-            raise AccordError(
-                f"{self.robot.name} takes no bodies beside it: leave out the key bodies"
-            )
         return make_bodies(self.scenario.bodies, share(self.robot.package) / "meshes")
 
     @property
