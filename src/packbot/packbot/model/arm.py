@@ -95,7 +95,7 @@ class Arm:
     def masses(self) -> dict[str, float]:
         """Return the mass of each link that moves [kg]."""
         links = {f.parentJoint: f.name for f in self.model.frames if f.name.endswith("_link")}
-        return {link: float(self.model.inertias[j].mass) for j, link in sorted(links.items())}
+        return {link: float(self.model.inertias[j].mass) for j, link in sorted(links.items()) if j}
 
 
 class Placement(NamedTuple):
