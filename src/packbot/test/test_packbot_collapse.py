@@ -171,7 +171,7 @@ def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
         (["--contact", "normall"], "unknown contact normall; did you mean normal?"),
         (["--contact", "joint_clamp", "--engine", "dart"], "use --engine reference"),
         (["--engine", "gazebo"], "gazebo"),
-        (["--set", "initial.q.elbow3=1"], "did you mean elbow"),
+        (["--set", "initial.q.elbow3=1"], "did you mean initial.q.elbow1"),
         (["--set", "initial.q.shoulder=3.3"], "base_link/chassis is 16.2 mm deep in link1_link"),
         (
             ["--engine", "mujoco", "--set", "initial.q.shoulder=4"],
