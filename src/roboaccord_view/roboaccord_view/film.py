@@ -26,7 +26,7 @@ from roboaccord.numerics import HAS_NUMBA
 from roboaccord.scenario import Camera
 
 from roboaccord_view.drawing import annotations as notes
-from roboaccord_view.drawing.annotations import INK, MUTED, Ink
+from roboaccord_view.drawing.annotations import MUTED, Ink
 from roboaccord_view.drawing.backdrop import Backdrop
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.drawing.ground import draw_path
@@ -34,7 +34,7 @@ from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, 
 from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, shown_samples
 from roboaccord_view.motion import MovingRobot, resample
 from roboaccord_view.options import FPS, SIZE, check_film
-from roboaccord_view.second import Layers, SecondRun
+from roboaccord_view.second import Layers, SecondRun, distance_lines
 from roboaccord_view.stance import AZIMUTHS, CHECK_SIZE, Bands, Stance, over_terrain, stance_of
 
 # Largest fraction of a picture's height for the band of texts above, or for that below: with two of
@@ -110,7 +110,11 @@ class Film:
         self._aim_speeds = self._robot.speeds(self._aim)  # speed of the aim (t,) [m/s]
         self._path = self._robot.path(self._aim)  # path of the aim in the world (t, 3) [m]
         self._outline = self._robot.outlines()  # outermost vertices of both (t, v, 3) [m]
-        self._layers = [Layers(run, self._step, len(self._motion), self._aim) for run in beside]
+        # The point of which distances are written: a free body that all runs have, or the aim.
+        body = bodies[0] if beside and bodies and all(run.bodies for run in beside) else None
+        self._compared = Aim(body.name, body.frame, np.zeros(3)) if body else self._aim
+        count = len(self._motion)
+        self._layers = [Layers(run, self._step, count, self._compared) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
         self._findings = findings
         # Index of the sample that each picture shows, in order.
@@ -217,22 +221,8 @@ class Film:
 
     def _legend(self, i: int) -> list[tuple[str, Ink]]:
         """Return a line for each robot, in its colour: its distance from target or first robot."""
-        target = self._aim.target if self._aim else None
-        if target is None and not (self._name and self._layers):
-            return []
-        points = self._aim.name if self._aim else "centres of mass"
-        drawn = [(self._name if self._layers else "", INK, self._path[i])]
-        if self._name:
-            drawn += [(layers.second.name, layers.ink, layers.path[i]) for layers in self._layers]
-        origin = self._path[i] if target is None else target
-        rows = list[tuple[str, Ink]]()
-        for name, ink, point in drawn:
-            distance = float(np.linalg.norm(point - origin))
-            text = f"{points} {1e3 * distance:.0f} mm from the target"
-            if target is None:
-                text = f"{points} {notes.length_text(distance)} apart" if rows else ""
-            rows.append(("   ".join(filter(None, (name, text))), ink))
-        return rows
+        name, others = self._name if self._layers else "", self._layers if self._name else ()
+        return distance_lines(name, self._robot.path(self._compared), others, self._compared, i)
 
     def _lowered_path(self) -> Array:
         """Return the path in the axes of pictures (t, 3) [m].

@@ -20,7 +20,7 @@ from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
 from roboaccord.description import BLUE, Scene, Surface
 
-from roboaccord_view.drawing.annotations import rgb
+from roboaccord_view.drawing.annotations import INK, Ink, length_text, rgb
 from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
 from roboaccord_view.drawing.waiting import is_moving
 from roboaccord_view.motion import MovingRobot, resample
@@ -111,6 +111,7 @@ class Layers:
         second: the argument.
         ink: colour of the robot, 0 to 255.
         path: positions of the point at each picture (t, 3) [m].
+        last: index of the picture with which its motion ends.
         moving: whether something moves, at each picture (t,).
     """
 
@@ -123,6 +124,7 @@ class Layers:
         self._moved = moved
         self.ink = rgb(255.0 * np.array(second.colour))
         self.path = moved.path(aim)[samples]
+        self.last = len(moved.motion) - 1
         self.moving = is_moving(moved.motion, moved.origins, step)[samples]
 
     def draw(self, picture: Picture, canvas: Canvas, i: int, turn: Array) -> str:
@@ -150,3 +152,37 @@ class Layers:
             layer_canvas.lay_over(picture)
             picture[:] = np.rint(before + opacity * (picture - before))
         return look.line
+
+
+def distance_lines(
+    name: str, path: Array, others: Sequence[Layers], aim: Aim | None, i: int
+) -> list[tuple[str, Ink]]:
+    """Return a line for each robot, in its colour: its distance from the target or first robot.
+
+    A run that has ended gets the time of its end instead. All distances have one unit, that of the
+    largest of the film.
+
+    Args:
+        name: of the first robot; "" without others.
+        path: of its aim, or centre of mass, at each picture (t, 3) [m].
+        others: robots beside it.
+        aim: the point of which distances are given.
+        i: index of the picture.
+    """
+    target = aim.target if aim else None
+    if target is None and not others:
+        return []
+    points, place = aim.name if aim else "centres of mass", "apart"
+    origin = path
+    if target is not None:
+        origin, place = target, "from the target"
+    distances = [np.linalg.norm(of - origin, axis=-1) for of in (path, *(o.path for o in others))]
+    texts = [f"{points} {length_text(d[i], float(np.max(distances)))} {place}" for d in distances]
+    if target is None:
+        texts[0] = ""
+    for k, other in enumerate(others, 1):
+        if i > other.last:
+            texts[k] = f"ended at {other.second.trajectory.time[-1]:.1f} s"
+    names = [(name, INK), *((other.second.name, other.ink) for other in others)]
+    rows = zip(names, texts, strict=True)
+    return [("   ".join(filter(None, (who, text))), ink) for (who, ink), text in rows]

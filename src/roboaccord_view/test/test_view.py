@@ -255,7 +255,7 @@ def test_a_second_robot_is_translucent_and_its_link_red_from_when_it_was() -> No
     assert lines == [
         "reference",
         "dart   centres of mass 300 mm apart",
-        "mujoco   centres of mass 0 nm apart",
+        "mujoco   centres of mass less than 1 um apart",
     ]
     urdf = Look(opacity=0.4).paint(BALL)
     (shape,) = Scene.parse(urdf).shapes
@@ -304,13 +304,13 @@ def test_gif_has_its_frames_and_moves(tmp_path: Path) -> None:
         film.seek(5)
         later = np.asarray(film.convert("RGB"))
     assert duration == 100
-    assert len(set(map(tuple, colours))) == 128  # all of the 2^7 that the pictures need
-    assert colours[-1] == PATH_COLOUR.tolist()  # the path's, the last
+    assert 50 < len(set(map(tuple, colours))) <= 64  # those of the 2^6 that the first picture has
+    assert PATH_COLOUR.tolist() in colours
     assert seen[-1] == (11, 11)
     assert first.std() > 5
     assert np.abs(first.astype(int) - later).max() > 50
     drawn = arm.picture(5).astype(int)
-    assert np.sqrt(((drawn - later) ** 2).mean()) < 4  # of 255: 128 colours of the picture's
+    assert np.sqrt(((drawn - later) ** 2).mean()) < 4  # of 255: 62 colours of the picture's
 
 
 def test_half_speed_has_twice_the_frames() -> None:
