@@ -16,7 +16,7 @@ CHECKED_PICTURES and MAX_BAND may be tuned.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -165,6 +165,16 @@ class Film:
         grid = f"grid {self._stance.grid:g} m"
         notes.write_below(picture, self._line_below(i), [f"{self._scene.name}   {grid}", grid])
         return picture
+
+    def portrait(self, shares: Mapping[str, float]) -> Picture:
+        """Draw the first sample without texts, each link mixed with red by its share, 0 to 1."""
+        share, links = np.zeros((len(self._owners), 1)), self._scene.tree.links
+        for index, shape in enumerate(self._robot.shapes):
+            if shape.link < len(links):  # else of a free body
+                share[self._owners == index] = shares.get(links[shape.link].name, 0.0)
+        own = self._mesh.colours
+        self._mesh = replace(self._mesh, colours=own + share * (np.array(RED) - own))
+        return self._draw_scene(self._stance.camera(0, self.size), 0, ())
 
     def _draw_scene(self, camera: Camera, i: int, failed: Sequence[Failure]) -> Picture:
         """Draw backdrop, path, shadow and robot at a sample, joints that have failed in red."""
