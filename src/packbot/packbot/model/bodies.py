@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract import BODY_ORIENTATION, BODY_POSITION, BODY_TWIST, Array, FreeBody
+from roboaccord.contract import Array, FreeBody
 from roboaccord.numerics import matrix_quaternion, quaternion_matrix
 
 from packbot.model.arm import Arm
@@ -68,11 +68,11 @@ class BodyCoordinates:
         """
         q, v = np.zeros((2, len(rows), COORDINATES))
         for i, (row, joint) in enumerate(zip(rows, self._first_turns, strict=True)):
-            rotation = quaternion_matrix(row[BODY_ORIENTATION])
-            linear, angular = row[BODY_TWIST].reshape(2, 3)
+            position, orientation, linear, angular = np.split(row, [3, 7, 10])
+            rotation = quaternion_matrix(orientation)
             self._model.jointPlacements[joint] = pin.SE3(rotation, np.zeros(3))
             chain.rotations[joint] = rotation
-            q[i, :3] = row[BODY_POSITION]
+            q[i, :3] = position
             v[i] = np.concatenate([rotation @ linear, angular])
         return q.ravel(), v.ravel()
 
@@ -87,7 +87,6 @@ class BodyCoordinates:
             rotation = self._model.jointPlacements[joint].rotation @ about_x @ about_y @ about_z
             # Axes of the three angles, in the axes of the body.
             axes = np.column_stack([(about_y @ about_z)[0], about_z[1], (0.0, 0.0, 1.0)])
-            row[BODY_POSITION] = at[:3]
-            row[BODY_ORIENTATION] = matrix_quaternion(rotation)
-            row[BODY_TWIST] = np.concatenate([rates[:3] @ rotation, axes @ rates[3:]])
+            twist = rates[:3] @ rotation, axes @ rates[3:]
+            row[:] = np.concatenate([at[:3], matrix_quaternion(rotation), *twist])
         return rows

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract import Array, Index, Mask
+from roboaccord.contract import Array, Index
 from roboaccord.numerics import kernel
 
 
@@ -29,7 +29,7 @@ class Chain(NamedTuple):
             (n + 1, 3, 3).
         axes: axis of each body's joint, in its own frame (n + 1, 3).
         moved: 1 if a joint moves a body, else 0 (n + 1, n).
-        slides: whether each body's joint slides along its axis, or turns about it (n + 1,).
+        slides: 1 if a body's joint slides along its axis, 0 if it turns about it (n + 1,).
     """
 
     parents: Index
@@ -37,13 +37,13 @@ class Chain(NamedTuple):
     rotations: Array
     axes: Array
     moved: Array
-    slides: Mask
+    slides: Array
 
 
 def chain_of(model: pin.Model) -> Chain:
     """Return the joints of pinocchio's model, each of one degree, as arrays for kernels."""
     n, placements = model.nv, model.jointPlacements
-    moved, axes, slides = np.zeros((n + 1, n)), np.zeros((n + 1, 3)), np.zeros(n + 1, bool)
+    moved, axes, slides = np.zeros((n + 1, n)), np.zeros((n + 1, 3)), np.zeros(n + 1)
     for j in range(1, n + 1):
         moved[j, [k - 1 for k in model.supports[j] if k > 0]] = 1.0
         data = model.joints[j].createData()
@@ -79,7 +79,7 @@ def place_bodies(chain, q, frames):
         parent = parents[body]
         # Rotation of the joint about its axis (x, y, z), by Rodrigues' formula.
         x, y, z = axes[body]
-        angle = 0.0 if slides[body] else q[body - 1]
+        angle = 0.0 if slides[body] > 0.0 else q[body - 1]
         c, s = np.cos(angle), np.sin(angle)
         joint[0, 0], joint[1, 1] = c + x * x * (1 - c), c + y * y * (1 - c)
         joint[0, 1], joint[1, 0] = x * y * (1 - c) - z * s, y * x * (1 - c) + z * s
@@ -101,7 +101,7 @@ def place_bodies(chain, q, frames):
             axis[body, i] = 0.0
             for k in range(3):
                 axis[body, i] += turn[body, i, k] * axes[body, k]
-        if slides[body]:
+        if slides[body] > 0.0:
             for i in range(3):
                 origin[body, i] += q[body - 1] * axis[body, i]
 
@@ -149,7 +149,7 @@ def add_jacobian(chain, frames, body, x, direction, sign, row):
         if chain.moved[body, j] > 0.0:
             # direction . (a x r), with r from the joint's origin to the point.
             a = axis[j + 1]
-            if chain.slides[j + 1]:
+            if chain.slides[j + 1] > 0.0:
                 row[j] += sign * (direction[0] * a[0] + direction[1] * a[1] + direction[2] * a[2])
                 continue
             rx, ry, rz = x[0] - origin[j + 1, 0], x[1] - origin[j + 1, 1], x[2] - origin[j + 1, 2]

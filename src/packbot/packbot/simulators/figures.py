@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract import (
-    BODY_ORIENTATION,
-    BODY_POSITION,
-    Array,
-    Event,
-    Tally,
-    Trajectory,
-)
+from roboaccord.contract import Array, Event, Tally, Trajectory
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 
@@ -85,12 +78,10 @@ class ArmFigures(Tally):
 
     def _of_bodies(self) -> Mapping[str, float]:
         """Return travel, rise and tilt of the body that went farthest."""
-        start = self._setup.initial.bodies
-        moved = self._bodies[:, BODY_POSITION] - start[:, BODY_POSITION]
+        starts, ends = self._setup.initial.bodies, self._bodies
+        moved = ends[:, :3] - starts[:, :3]
         travels = np.hypot(moved[:, 0], moved[:, 1])
         i = int(travels.argmax())
-        first, last = (
-            quaternion_matrix(rows[i, BODY_ORIENTATION]) for rows in (start, self._bodies)
-        )
+        first, last = (quaternion_matrix(rows[i, 3:7]) for rows in (starts, ends))
         tilt = float(np.arccos(np.clip(first[:, 2] @ last[:, 2], -1.0, 1.0)))
         return {"travel": float(travels[i]), "rise": float(moved[i, 2]), "tilt": tilt}
