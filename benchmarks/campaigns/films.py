@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import roboaccord_view
@@ -35,21 +37,25 @@ def make(name: str, commands: str) -> int:
     return film.stat().st_size
 
 
-def main() -> None:
+def has_gazebo() -> bool:
+    """Return whether the engine `gz` can be used here."""
+    return not isinstance(spec("gz").look(), Missing)
+
+
+def main(words: Sequence[str] | None = None) -> None:
     """Make the films that are asked for, or all."""
     films = yaml.safe_load((IMAGES / "films.yaml").read_text(encoding="utf-8"))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("films", nargs="*", metavar="FILM", help="all by default")
     parser.add_argument("--force", action="store_true", help="make films that are new, too")
-    asked = parser.parse_args()
+    asked = parser.parse_args(words)
     sources = Path(roboaccord_view.__file__).parent.rglob("*.py")
     changed = max(path.stat().st_mtime for path in sources)
-    has_gazebo = not isinstance(spec("gz").look(), Missing)
     for name in asked.films or films:
         film = OUT / name / f"{name}.gif"
         if film.is_file() and film.stat().st_mtime > changed and not asked.force:
             print(f"{name}: newer than the renderer")
-        elif "--engine gz" in films[name] and not has_gazebo:
+        elif re.search(r"\bgz\b", films[name]) and not has_gazebo():
             print(f"{name}: left as it was, for Gazebo is not installed")
         else:
             print(f"{name}: {make(name, films[name]) / 1000:.0f} kB", flush=True)

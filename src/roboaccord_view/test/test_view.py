@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import math
 import shutil
 import socket
@@ -15,14 +17,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import roboaccord as ra
 from PIL import Image
 from roboaccord.bag.second_robot import Look
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.report import Report
 from roboaccord.description.materials import BLUE
 from roboaccord.description.scene import VISUAL, Scene
 from roboaccord.description.solids import TERRAIN, Surface, box
+from roboaccord.door import setup_of
+from roboaccord.report.portrait import picture_of
 from roboaccord.scenario.camera import Camera
 from roboaccord.scenario.surroundings import EARTH
 from roboaccord_view.door import setup_to_pose
@@ -260,6 +266,25 @@ def test_a_second_robot_is_translucent_and_its_link_red_from_when_it_was() -> No
     urdf = Look(opacity=0.4).paint(BALL)
     (shape,) = Scene.parse(urdf).shapes
     assert (tuple(shape.colour), shape.opacity) == (BLUE, 0.4)
+
+
+def test_a_report_has_a_picture_of_the_robot_whose_farthest_link_is_red(tmp_path: Path) -> None:
+    """The arm of the MonkeyBot that swings is red, and no link where none is apart."""
+    setup = setup_of("monkeybot", "swing", {"duration": 0.1})
+    run = ra.run(setup, transport="direct", out=tmp_path).trajectory
+    moved = replace(run, q=run.q + np.linspace(0.0, 0.1, len(run))[:, None])
+    blank = dict.fromkeys(Report.__dataclass_fields__)
+
+    def drawn(other: Trajectory) -> tuple[str, int]:
+        runs = {"reference": run, "dart": other}
+        picture, caption = picture_of(Report(**{**blank, "trajectories": runs, "setup": setup}))
+        data = base64.b64decode(picture.partition(",")[2])
+        red, green, blue = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).T.astype(int)
+        return caption, int(((red > 150) & (green < 60) & (blue < 60)).sum())
+
+    caption, count = drawn(moved)
+    assert "at 0.1 s in dart:" in caption and count > 500
+    assert drawn(run) == ("All links are where the reference has them, at 0 s in dart.", 0)
 
 
 def test_a_ball_throws_its_shadow_on_terrain_where_the_light_says() -> None:
