@@ -31,7 +31,7 @@ from roboaccord_view.drawing.backdrop import Backdrop
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.drawing.ground import draw_path
 from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, count_hidden, finer
-from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, shown_samples
+from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, ranges, shown_samples
 from roboaccord_view.motion import MovingRobot, resample
 from roboaccord_view.options import FPS, SIZE, check_film
 from roboaccord_view.second import Layers, SecondRun, distance_lines
@@ -130,6 +130,9 @@ class Film:
         terrain = by_name.get(TERRAIN)
         self._stance = self._place_camera(terrain, wall=WALL in by_name)
         first_camera = self._stance.camera(0, size)
+        # Whether the aim stays within a pixel (t,).
+        pixel = self._stance.distance / first_camera.focal
+        self._at_rest = ranges(self._path, self._step).max(axis=1) < pixel
         ground = Mesh.join([terrain]) if terrain else None
         self._backdrop = Backdrop(first_camera, self._stance.floor, self._stance.grid, ground)
         self._canvas = Canvas(finer(first_camera), self._backdrop.hidden)
@@ -214,8 +217,10 @@ class Film:
         """Return the line at the lower edge: time, and the speed of the aim or centre of mass."""
         slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
         point = self._aim.name if self._aim else "centre of mass"
-        time = f"t = {self._motion.time[i]:.2f} s"
-        return f"{time}   speed of the {point} {self._aim_speeds[i]:.2f} m/s{slow}"
+        speed = f"speed of the {point} {self._aim_speeds[i]:.2f} m/s"
+        if self._at_rest[i]:
+            speed = f"{point} at rest"
+        return f"t = {self._motion.time[i]:.2f} s   {speed}{slow}"
 
     def _marks(self, camera: Camera, i: int, failed: Sequence[Failure]) -> list[notes.Mark]:
         """Return the marks of a picture: the target, the end of a refused one, failed joints."""

@@ -29,10 +29,12 @@ def picture_of(report: Report) -> tuple[str, str]:
     if not (setup and others and REFERENCE in runs and DRAW in plugins.entries("functions")):
         return "", ""
     links = [link.name for link in setup.tree.links]
+    centres = np.array([link.centre for link in setup.tree.links])
 
     def places(run: Trajectory) -> Array:
-        """Return the positions of all links (t, k, 3) [m]."""
-        return setup.tree.forward(run.joints, run.q, run.position, run.orientation)[0]
+        """Return the centres of mass of all links (t, k, 3) [m]."""
+        origins, turns = setup.tree.forward(run.joints, run.q, run.position, run.orientation)
+        return np.asarray(origins + np.einsum("tkij,kj->tki", turns, centres))
 
     reference = places(runs[REFERENCE])
     # Distances of all links (t, k) [m] by engine.
@@ -47,7 +49,7 @@ def picture_of(report: Report) -> tuple[str, str]:
     shares = apart[worst][i] / max(largest, SAME)
     when = f"at {runs[worst].time[i]:g} s in {worst}"
     caption = f"The redder a link, the farther it is from where the reference has it, {when}:"
-    caption = f"{caption} {links[k]} by {1e3 * largest:.2g} mm, the most of any."
+    caption = f"{caption} the centre of mass of {links[k]} by {1e3 * largest:.2g} mm, the most."
     if largest < SAME:
         caption = f"All links are where the reference has them, {when}."
     try:
