@@ -111,7 +111,6 @@ class Layers:
         second: the argument.
         ink: colour of the robot, 0 to 255.
         path: positions of the point at each picture (t, 3) [m].
-        last: index of the picture with which its motion ends.
         moving: whether something moves, at each picture (t,).
     """
 
@@ -124,8 +123,12 @@ class Layers:
         self._moved = moved
         self.ink = rgb(255.0 * np.array(second.colour))
         self.path = moved.path(aim)[samples]
-        self.last = len(moved.motion) - 1
         self.moving = is_moving(moved.motion, moved.origins, step)[samples]
+
+    def end(self, i: int) -> str:
+        """Return words on the end of the run; "" while it lasts."""
+        over = i >= len(self._moved.motion)
+        return f"ended at {self.second.trajectory.time[-1]:.1f} s" if over else ""
 
     def draw(self, picture: Picture, canvas: Canvas, i: int, turn: Array) -> str:
         """Draw the robot over a picture, and return the line of its look.
@@ -172,17 +175,13 @@ def distance_lines(
     target = aim.target if aim else None
     if target is None and not others:
         return []
-    points, place = aim.name if aim else "centres of mass", "apart"
-    origin = path
-    if target is not None:
-        origin, place = target, "from the target"
-    distances = [np.linalg.norm(of - origin, axis=-1) for of in (path, *(o.path for o in others))]
-    texts = [f"{points} {length_text(d[i], float(np.max(distances)))} {place}" for d in distances]
-    if target is None:
-        texts[0] = ""
-    for k, other in enumerate(others, 1):
-        if i > other.last:
-            texts[k] = f"ended at {other.second.trajectory.time[-1]:.1f} s"
-    names = [(name, INK), *((other.second.name, other.ink) for other in others)]
-    rows = zip(names, texts, strict=True)
-    return [("   ".join(filter(None, (who, text))), ink) for (who, ink), text in rows]
+    points = aim.name if aim else "centres of mass"
+    origin, place = (path, "apart") if target is None else (target, "from the target")
+    names = [(name, INK, path, ""), *((o.second.name, o.ink, o.path, o.end(i)) for o in others)]
+    largest = max(float(np.linalg.norm(of - origin, axis=-1).max()) for _, _, of, _ in names)
+    rows = list[tuple[str, Ink]]()
+    for who, ink, of, end in names:
+        distance = float(np.linalg.norm(of - origin, axis=-1)[i])
+        text = end or f"{points} {length_text(distance, largest)} {place}"
+        rows.append(("   ".join(filter(None, (who, "" if of is origin else text))), ink))
+    return rows

@@ -25,17 +25,6 @@ SHORT = 24
 TABLE = re.compile(r'<div class="scroll"><table.*?</table>', re.DOTALL)
 ROW, HEAD = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<th>(.*?)</th>", re.DOTALL)
 CELL, TAG = re.compile(r"<td( [^>]*)?>(.*?)</td>", re.DOTALL), re.compile(r"<[^>]*>")
-# Script with the licence of Plotly, which it unpacks from base64, as `unpack` does other data, and
-# which is there once the promise `ready` is kept.
-UNPACK = """%s
-const unpack = text => new Response(
-  new Blob([Uint8Array.from(atob(text), letter => letter.charCodeAt(0))]).stream()
-    .pipeThrough(new DecompressionStream("gzip")));
-const ready = unpack("%s").text().then(code => {
-  const script = document.createElement("script");
-  script.textContent = code;
-  document.head.append(script);
-});"""
 
 
 def render_page(template: str, package: str = __package__, **values: Any) -> str:
@@ -58,29 +47,20 @@ def render_page(template: str, package: str = __package__, **values: Any) -> str
         loader=jinja2.FunctionLoader(load), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    plotly = files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8")
     page = environment.get_template(template).render(
         style=here.joinpath("report.css").read_text(encoding="utf-8"),
-        plotly=_packed_plotly(),
-        packed=_packed_json,
+        licence=plotly[: plotly.index("*/") + 2],
+        plotly=_packed(plotly),
+        packed=lambda **data: _packed(json.dumps(data, separators=(",", ":"), allow_nan=False)),
         **values,
     )
     return TABLE.sub(lambda table: _with_heads(table[0]), page)
 
 
-def _packed_plotly() -> str:
-    """Return a script that unpacks Plotly: 2 MB instead of 4.8."""
-    code = files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8")
-    return UNPACK % (code[: code.index("*/") + 2], _packed(code))
-
-
 def _packed(text: str) -> str:
-    """Return a text compressed, and as base64."""
+    """Return a text compressed, and as base64, which plotly.html unpacks: 2 MB instead of 5."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def _packed_json(**values: Any) -> str:
-    """Return values as JSON, packed."""
-    return _packed(json.dumps(values, separators=(",", ":"), allow_nan=False))
 
 
 def _with_heads(table: str) -> str:

@@ -19,42 +19,38 @@ from roboaccord.report.curves import REFERENCE
 
 DRAW = "draw.robot"  # entry point
 SIZE = 640, 360  # pixels
-SAME = 1e-9  # m; links that are nearer than this are at the same place
+SAME = 1e-9  # m; links nearer than this are hardly red
 
 
 def picture_of(report: Report) -> tuple[str, str]:
     """Return the picture as a data URL, and its caption; both are empty if it cannot be drawn."""
-    runs, setup = report.trajectories, report.setup
-    others = {engine: run for engine, run in runs.items() if engine != REFERENCE}
-    if not (setup and others and REFERENCE in runs and DRAW in plugins.entries("functions")):
+    runs, setup = dict(report.trajectories), report.setup
+    first = runs.pop(REFERENCE, None)
+    if not (setup and first and runs and DRAW in plugins.entries("functions")):
         return "", ""
-    links = [link.name for link in setup.tree.links]
-    centres = np.array([link.centre for link in setup.tree.links])
+    tree, count = setup.tree, min(map(len, report.trajectories.values()))
+    offsets = np.array([link.centre for link in tree.links])[..., None]
 
-    def places(run: Trajectory) -> Array:
+    def centres(run: Trajectory) -> Array:
         """Return the centres of mass of all links (t, k, 3) [m]."""
-        origins, turns = setup.tree.forward(run.joints, run.q, run.position, run.orientation)
-        return np.asarray(origins + np.einsum("tkij,kj->tki", turns, centres))
+        origins, turns = tree.forward(run.joints, run.q, run.position, run.orientation)
+        return np.asarray(origins + (turns @ offsets)[..., 0])[:count]
 
-    reference = places(runs[REFERENCE])
-    # Distances of all links (t, k) [m] by engine.
-    count = min(map(len, runs.values()))
-    apart = {
-        engine: np.linalg.norm(places(run)[:count] - reference[:count], axis=2)
-        for engine, run in others.items()
-    }
-    worst = max(apart, key=lambda engine: float(apart[engine].max()))
-    i, k = np.unravel_index(apart[worst].argmax(), apart[worst].shape)
-    largest = float(apart[worst][i, k])
-    shares = apart[worst][i] / max(largest, SAME)
-    when = f"at {runs[worst].time[i]:g} s in {worst}"
-    caption = f"The redder a link, the farther it is from where the reference has it, {when}:"
-    caption = f"{caption} the centre of mass of {links[k]} by {1e3 * largest:.2g} mm, the most."
-    if largest < SAME:
-        caption = f"All links are where the reference has them, {when}."
+    # Distances of all links (t, k) [m] by engine, and those of the worst moment by link.
+    apart = {e: np.linalg.norm(centres(run) - centres(first), axis=2) for e, run in runs.items()}
+    engine = max(apart, key=lambda name: float(apart[name].max()))
+    i = int(apart[engine].max(axis=1).argmax())
+    distances = {link.name: float(d) for link, d in zip(tree.links, apart[engine][i])}
+    link, largest = max(distances.items(), key=lambda item: item[1])
+    shares = {name: distance / max(largest, SAME) for name, distance in distances.items()}
     try:
         draw = plugins.load("functions", DRAW)
-        drawn = draw(setup, runs[worst].at(np.array([i])), dict(zip(links, shares)), SIZE)
+        drawn = draw(setup, runs[engine].at(np.array([i])), shares, SIZE)
     except AccordError:
         return "", ""
-    return f"data:image/png;base64,{base64.b64encode(drawn).decode()}", caption
+    size = f"{1e3 * largest:.2g} mm at {first.time[i]:g} s in {engine}"
+    caption = (
+        "The redder a link, the farther its centre of mass is from where the reference has it:"
+    )
+    picture = f"data:image/png;base64,{base64.b64encode(drawn).decode()}"
+    return picture, f"{caption} {link} by {size}, the most."
