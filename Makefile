@@ -171,16 +171,12 @@ images: $(VENV)/.demo ## regenerate the figures of docs/images
 	$(ACCORD) voxel-sphere make ramp --n 100 --out runs/images/ramps
 	$(ACCORD) voxel-sphere roll runs/images/ramps --omega 6 3 --start 18 50 --time 3 \
 	    --after reflected --out runs/images/voxel_sphere
-	for name in recover reach; do \
-	    $(ACCORD) run packbot loose_elbow2 --set controller.name=$$name --out runs/images/$$name && \
-	    $(ACCORD) run packbot frozen_elbow --set controller.name=$$name --set duration=14 \
-	        --set controller.target=[1.75,0.3,0.5] --out runs/images/refused_$$name || exit; done
-	for name in loose_elbow2: refused:refused_; do \
-	    prefix=runs/images/$${name#*:}; \
-	    $(ACCORD) view $${prefix}recover/bag $${prefix}reach/bag \
-	        --gif docs/images/packbot_$${name%:*}.gif --size 480x270 --fps 10 --speed 2 || exit; done
 	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
+
+.PHONY: films
+films: $(VENV)/.fleet ## make the films of docs/images anew, by films.yaml: FILMS="--force snake_pegs"
+	$(VENV)/bin/python -m benchmarks.campaigns.films $(FILMS)
 
 .PHONY: site
 site: $(VENV)/.site ## build the documentation site, which opens with or without a web server
