@@ -1,7 +1,7 @@
 """The picture of a report: the robot when an engine is farthest from the reference.
 
-The farther a link is, the redder it is. roboaccord_view draws the picture, by the entry point
-`draw.robot` of `roboaccord.functions`; without that package a report has none.
+The farther a link is, the redder it is. Another package draws the picture, by the entry
+point `draw.robot` of `roboaccord.functions`; without it a report has none.
 """
 
 from __future__ import annotations
