@@ -56,7 +56,7 @@ def test_a_text_is_read_as_it_is_written() -> None:
     ("text", "message"),
     [
         ("dart", "takes ENGINE:KIND"),
-        ("dart:base_link=1.01", "unknown kind base_link; there are mass"),
+        ("dart:base_link=1.01", "unknown kind base_link"),
         ("dart:mass=heavy", "'heavy' is not a number"),
         ("dart:mass=nan", "'nan' is not a number"),
         ("dart:gravity:base_link=1.01", "gravity has one place only"),
