@@ -254,11 +254,11 @@ def test_a_folder_on_the_search_path_hides_no_controller(
 def test_results_are_arrays_and_tables(run: ra.Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is drawn: of runs, comparisons and reports; figures are typed."""
     assert run.metrics["speed"] == run.to_json()["metrics"]["speed"]
-    time, angle = run.arrays("joint_01.q")["joint_01.q"]
+    time, angle = run.arrays("q/joint_01")["q/joint_01"]
     assert np.array_equal(time, run.trajectory.time)
     assert np.array_equal(angle, run.trajectory.q[:, 0])
     assert len(run.arrays()) == sum(len(axes.lines) for axes in run.figure().axes)
-    assert len(ra.compare(run, run).arrays("joint_01.q")) == 2
+    assert len(ra.compare(run, run).arrays("q/joint_01")) == 2
     monkeypatch.setattr("roboaccord.contract.results.find_spec", lambda name: None)
     with pytest.raises(ra.AccordError, match="needs pandas: pip install pandas"):
         run.to_pandas()

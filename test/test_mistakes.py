@@ -18,13 +18,19 @@ from typing import Any
 
 import pytest
 from roboaccord.cli.main import run
-from roboaccord.contract.errors import WIDTH, wrapped
+from roboaccord.contract.errors import COLUMNS, WIDTH, wrapped
 from workspace import accord, call
 
 MISTAKES = json.loads(Path(__file__).with_name("mistakes.json").read_text())
 QUICK = """name-key-dt name-key-joint name-scenario-order cmd-record flag-gif kind-set-noequal
 arg-order help-run kind-duration-unit name-fault-kind combo-base-robot file-missing""".split()
 BY_ID = {mistake["id"]: mistake for mistake in MISTAKES}
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrap messages, which other tests do not."""
+    monkeypatch.delenv(COLUMNS, raising=False)
 
 
 def prepare(mistake: dict[str, Any], folder: Path) -> None:

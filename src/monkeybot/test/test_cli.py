@@ -84,7 +84,7 @@ def test_repeat(figures, clock):
         ("gait --angle 0.6", "--angle belongs to monkeybot gait --find collisionless"),
         (
             "gait --find collisionless --torque 2",
-            "--find collisionless takes --angle, --find, --set",
+            "not to --find collisionless",
         ),
         ("gait --find stable", "'stable' is not one of"),
     ],

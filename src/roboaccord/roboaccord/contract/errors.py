@@ -39,7 +39,9 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
             "zstandard": "zstandard>=0.20"},
     "gym": {"gymnasium": "gymnasium>=1.0"},
 }  # fmt: skip
-WIDTH = 100  # columns of a line on stderr at most, but for a path that is longer
+# Columns of a line on stderr at most, but for a path that is longer; COLUMNS of the environment in
+# place of it for programs that read single lines.
+WIDTH, COLUMNS = 100, "ROBOACCORD_COLUMNS"
 DISPENSABLE = ("numba",)  # libraries that are not required: kernels can be interpreted
 # Control characters except tab and newline, characters that reorder text, and lone surrogates.
 CONTROLS = re.compile(
@@ -130,9 +132,10 @@ def _install_line(requirements: Iterable[str]) -> str:
 
 def wrapped(text: str) -> str:
     """Return text with long lines wrapped at WIDTH columns, further ones indented."""
-    wrapper = textwrap.TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False)
+    width = int(os.environ.get(COLUMNS, WIDTH))
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
     wrapper.subsequent_indent = "  "
-    return re.sub(f".{{{WIDTH + 1},}}", lambda line: wrapper.fill(line[0]), text)
+    return re.sub(f".{{{width + 1},}}", lambda line: wrapper.fill(line[0]), text)
 
 
 def visible(text: str) -> str:

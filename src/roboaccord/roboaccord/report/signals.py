@@ -102,7 +102,7 @@ class RunSignals(Mapping[str, Signal]):
     `link/LINK/x`, `/y`, `/z` (origin);
     `com/x`, `com/speed` (centre of mass); `contact/force` and its components: the external force
     without gravity and commanded wrenches, from the change of momentum; `contact/count`;
-    `energy/kinetic`, `/potential`, `/total`, `/work`; `switch/NAME`.
+    `energy/kinetic`, `energy/potential`, `energy/total`, `energy/work`; `switch/NAME`.
 
     Args:
         run: a run, a run folder or a bag.
