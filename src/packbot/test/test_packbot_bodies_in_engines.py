@@ -56,5 +56,5 @@ def test_the_book_closes_and_the_momentum_balances(engine: str) -> None:
 
 def test_bodies_without_a_contact_law_are_refused() -> None:
     """They would fall through everything."""
-    with pytest.raises(AccordError, match="packbot touches none by this friction.law"):
+    with pytest.raises(AccordError, match="packbot touches none"):
         beside_the_arm(friction={"law": "none"})
