@@ -33,6 +33,7 @@ RUN apt-get update && rosdep update --rosdistro "$ROS_DISTRO" \
     && rosdep install --from-paths /ws/src --ignore-src --rosdistro "$ROS_DISTRO" -y --skip-keys "$WINDOWS" \
     && rm -rf /var/lib/apt/lists/*
 COPY Makefile /ws/
+COPY .ci/install.py /ws/.ci/
 COPY requirements /ws/requirements
 RUN make -C /ws .venv_ros/.ros && chown ubuntu /ws
 

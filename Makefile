@@ -9,13 +9,18 @@ VENV := .venv
 ROS_VENV := .venv_ros
 ACCORD := $(VENV)/bin/accord
 PACKAGES := $(patsubst %/setup.py,%,$(wildcard src/*/setup.py))
-DESCRIPTIONS := $(wildcard src/*/setup.py src/*/setup.cfg)
+ORDERED := $(addprefix src/,roboaccord roboaccord_ros snake monkeybot packbot roller_sphere voxel_sphere)
+OTHERS := $(filter-out $(ORDERED),$(PACKAGES))
+descriptions = $(foreach p,$(1),$(wildcard $(p)/setup.py $(p)/setup.cfg))
 CORE := 1
 PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
-PIP := -m pip --disable-pip-version-check --quiet
+INSTALL := .ci/install.py
+WHEELS := --only-binary :all:
+# Modules are compiled when they are first imported, which most never are: 160 MB.
+LEAN := --no-compile
 # PyPI has unrelated packages of these names, so the local packages are installed by path, without
 # resolution; the lock has setuptools, so that building them resolves nothing either.
-LOCAL := --no-deps --no-build-isolation --use-pep517
+LOCAL := --no-build-isolation --use-pep517
 MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
 # Two workers; the tests of a module run in one of them, for they share fixtures. The long modules, of
 # whole commands, come first, and the many small ones fill the gaps.
@@ -28,7 +33,7 @@ INTERPRETED := test/test_interpreted.py $(wildcard src/roboaccord_files/test/tes
     description_checks dynamics joint_space kinematics numerics parameters urdf_file)
 UV := uv==0.13.8
 COMPILE := .lock/bin/uv pip compile --quiet $(UPGRADE) --universal --fork-strategy fewest \
-    --no-annotate --no-header --no-emit-index-url --no-emit-find-links --generate-hashes
+    --override demo.override --no-annotate --no-header --no-emit-index-url --no-emit-find-links --generate-hashes
 UPGRADE := --upgrade
 
 # With ROS sourced, its libraries would come before the locked ones.
@@ -54,6 +59,9 @@ demo: $(VENV)/.demo ## run the snake as ROS 2 nodes, cross-check its simulators,
 	echo "animation: file://$(CURDIR)/$$run/snake.gif"; \
 	echo "in the browser: $(ACCORD) view $$run/bag, then open http://127.0.0.1:8080"; \
 	echo "bag and report are in the folders named above; more: $(ACCORD) --help"
+
+.PHONY: core
+core: $(VENV)/.core ## install the core, its nodes and the five robots alone, without engines
 
 .PHONY: test
 test: lint ## lint, and run all but the slow tests
@@ -163,25 +171,17 @@ images: $(VENV)/.demo ## regenerate the figures of docs/images
 	$(ACCORD) voxel-sphere make ramp --n 100 --out runs/images/ramps
 	$(ACCORD) voxel-sphere roll runs/images/ramps --omega 6 3 --start 18 50 --time 3 \
 	    --after reflected --out runs/images/voxel_sphere
-	for name in recover reach; do \
-	    $(ACCORD) run packbot loose_elbow2 --set controller.name=$$name --out runs/images/$$name && \
-	    $(ACCORD) run packbot frozen_elbow --set controller.name=$$name --set duration=14 \
-	        --set controller.target=[1.75,0.3,0.5] --out runs/images/refused_$$name || exit; done
-	for name in loose_elbow2: refused:refused_; do \
-	    prefix=runs/images/$${name#*:}; \
-	    $(ACCORD) view $${prefix}recover/bag $${prefix}reach/bag \
-	        --gif docs/images/packbot_$${name%:*}.gif --size 480x270 --fps 10 --speed 2 || exit; done
 	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
 
+.PHONY: films
+films: $(VENV)/.fleet ## make the films of docs/images anew, by films.yaml: FILMS="--force snake_pegs"
+	$(VENV)/bin/python -m benchmarks.campaigns.films $(FILMS)
+
 .PHONY: site
 site: $(VENV)/.site ## build the documentation site, which opens with or without a web server
-	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet -f .ci/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build -f .ci/mkdocs.yml
 	@echo "site: file://$(CURDIR)/site/index.html; search needs a server: python3 -m http.server -d site"
-
-.PHONY: gallery
-gallery: $(VENV)/.demo ## run, film and cross-check each robot in its engines, for the site
-	$(VENV)/bin/python -m benchmarks.campaigns.gallery
 
 .PHONY: shared
 shared: $(VENV)/.demo ## regenerate the files of config/, models/ and worlds/ from the robots' descriptions
@@ -200,12 +200,12 @@ lock: ## update the locked versions in requirements/*.txt; UPGRADE= keeps those 
 	@# empy has no wheel, and only the generators of messages need it.
 	python3 -m venv .lock
 	.lock/bin/pip --quiet install $(UV)
-	cd requirements && for name in dev demo action ros site; do \
+	cd requirements && for name in dev core demo action ros site; do \
 	    options=; \
-	    case $$name in demo | action | site) options="-c dev.txt" ;; esac; \
+	    case $$name in core | demo | action | site) options="-c dev.txt" ;; esac; \
 	    if [ $$name = ros ]; then options="--override ros.override"; fi; \
 	    ../$(COMPILE) --python-version 3.11 $$options $$name.in -o $$name.txt; \
-	    without="sys_platform == 'win32'"; \
+	    without="sys_platform == '(win32|never)'"; \
 	    if [ $$name = demo ]; then without="$$without|^empy=="; fi; \
 	    awk -v "without=$$without" '/^[a-z]/ { out = $$0 ~ without } !out' $$name.txt > lock.tmp; \
 	    mv lock.tmp $$name.txt; \
@@ -218,41 +218,50 @@ clean: ## remove all generated files except runs/
 	rm -rf src/*/build src/*/*.egg-info
 	find src test -name __pycache__ -prune -exec rm -rf {} +
 
-$(VENV)/.demo: requirements/demo.txt $(DESCRIPTIONS) | $(VENV)/bin/python
-	@echo "installing the locked wheels of requirements/demo.txt (once, about 380 MB)"
-	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/demo.txt
-	@$(VENV)/bin/python $(PIP) install $(LOCAL) $(addprefix -e ./,$(PACKAGES))
+$(VENV)/.core: requirements/core.txt $(call descriptions,$(ORDERED)) | $(VENV)/bin/python
+	@$(VENV)/bin/python $(INSTALL) "the core's wheels: 170 MB to download, once" $(LEAN) $(WHEELS) -r $<
+	@$(VENV)/bin/python $(INSTALL) "the core, its nodes and the robots" $(LOCAL) $(addprefix -e ./,$(ORDERED))
+	@touch $@
+
+# The headers are for compilers alone: half of what the wheels of the Packbot's reference take.
+$(VENV)/.wheels: requirements/demo.txt | $(VENV)/.core
+	@$(VENV)/bin/python $(INSTALL) "engines, the Packbot's reference, ROS, views: 182 MB to download, once" \
+	    $(LEAN) $(WHEELS) -r $<
+	@rm -rf $(VENV)/include/*/ $(VENV)/lib/python3.*/site-packages/cmeel.prefix/include
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.core $(VENV)/.wheels $(call descriptions,$(OTHERS))
+	@$(VENV)/bin/python $(INSTALL) "the other packages of src/" $(LOCAL) $(addprefix -e ./,$(OTHERS))
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
-	@echo "installing the locked wheels of requirements/dev.txt (once)"
-	@$(VENV)/bin/python $(PIP) install $(LOCAL) -r requirements/dev.txt
+	@$(VENV)/bin/python $(INSTALL) "tools of the tests: 197 MB to download, once" $(LEAN) $(LOCAL) -r $<
 	@touch $@
 
 $(VENV)/.fleet: requirements/fleet.txt | $(VENV)/.dev
-	@echo "installing the robots of requirements/fleet.txt (once, 131 MB)"
-	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/fleet.txt
+	@$(VENV)/bin/python $(INSTALL) "a collection of robots: 131 MB to download, once" $(LEAN) $(WHEELS) -r $<
 	@touch $@
 
 $(VENV)/.engines: requirements/engines.txt | $(VENV)/.dev
-	@echo "installing the engine of requirements/engines.txt (once, 49 MB)"
-	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/engines.txt
+	@$(VENV)/bin/python $(INSTALL) "SAPIEN: 49 MB to download, once" $(LEAN) $(WHEELS) -r $<
 	@touch $@
 
 $(VENV)/.site: requirements/site.txt | $(VENV)/.demo
-	@echo "installing the locked wheels of requirements/site.txt (once, 40 MB)"
-	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/site.txt
+	@$(VENV)/bin/python $(INSTALL) "tools of the site: 40 MB to download, once" $(LEAN) $(WHEELS) -r $<
 	@touch $@
 
-$(VENV)/.speed: requirements/speed.txt | $(VENV)/.fleet
-	@echo "installing the libraries of the peers of make speed (once, 99 MB)"
-	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/speed.txt
+# Peers in C++ are compiled, so the wheels whose headers were left out are unpacked again.
+$(VENV)/.speed: requirements/speed.txt $(VENV)/.wheels | $(VENV)/.fleet
+	@$(VENV)/bin/python $(INSTALL) "libraries of the peers of make speed: 99 MB to download, once" $(LEAN) $(WHEELS) -r $<
+	@awk '/^[a-z]/ { out = /^(cmeel-boost|coal|libcoal|libpinocchio|pin)==/ } out' requirements/demo.txt >$@.txt
+	@$(VENV)/bin/python $(INSTALL) "their headers: 55 MB to download, once" $(LEAN) $(WHEELS) --force-reinstall -r $@.txt
+	@rm $@.txt
 	@touch $@
 
 $(ROS_VENV)/.ros: requirements/ros.txt
 	@rm -rf $(ROS_VENV) && python3 -m venv --system-site-packages $(ROS_VENV)
-	@echo "installing the locked wheels of requirements/ros.txt (once)"
-	@$(ROS_VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/ros.txt
+	@$(ROS_VENV)/bin/python $(INSTALL) "what ROS lacks: 306 MB to download, once" $(WHEELS) -r $<
+	@rm -rf $(ROS_VENV)/lib/python3.*/site-packages/cmeel.prefix/include
 	@touch $@
 
 $(VENV)/bin/python:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import os
 import re
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ SAID = (
     r"|src/{0} of the repository|package {0} is not installed|src/{0}/"
 )
 
+# Messages are compared, whose paths are as long as the folder of a test.
+os.environ.setdefault("ROBOACCORD_COLUMNS", "100000")
 gc.disable()  # while all tests are collected: these objects stay
 
 

@@ -2,72 +2,71 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
 import json
 import re
-import sys
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
-from posixpath import dirname, normpath, relpath
-from tempfile import TemporaryDirectory
-from types import ModuleType
+from posixpath import dirname, join, normpath, relpath
 from typing import Any
 
 import roboaccord as ra
-from matplotlib.figure import Figure
+import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from roboaccord.cli.groups import COMMANDS, added_command, command_at
-from roboaccord.contract.plugins import entries
-from roboaccord.scenario.files import load_setup, scenario_names
+from roboaccord.cli.main import app
+from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.keys import Key, keys_of
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.setups import load_setup
+from roboaccord_files.rules.table import RULES
+from typer.main import get_command
 
 ROOT = Path(__file__).resolve().parents[1]
 STYLE = """
+.md-grid { max-width: 72rem; }
+.md-typeset { font-size: 0.75rem; line-height: 1.45; }
+.md-typeset img { max-width: min(100%, 32rem); }
+.md-typeset pre > code { padding: 0.5em 1em; }
+.md-typeset td img { min-width: min(16rem, 30vw); }
 .md-typeset pre { overflow-x: auto; }
+.md-typeset pre[style] { font-size: 0.85em; }
+.md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.25em 0.7em; }
 .md-typeset td code { overflow-wrap: normal; word-break: keep-all; }
-@media (max-width: 600px) {
-  .md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.6em 0.4em; }
-}
+@media (max-width: 600px) { .md-typeset table:not([class]) :is(th, td) { padding: 0.4em; } }
 """
-GALLERY = ROOT / "runs/gallery"
-NOTEBOOK = "examples/first_steps.ipynb"
 PAGES = {  # outside docs/, and where the site has them
     "CONTRIBUTING.md": "CONTRIBUTING.md",
-    "CHANGELOG.md": "CHANGELOG.md",
-    NOTEBOOK: "first_steps.md",
+    "CHANGELOG.md": "reference/changes.md",
+    "examples/acromonk/README.md": "acromonk.md",
+    "examples/first_steps.ipynb": "first_steps.md",
+    "src/roboaccord_files/roboaccord_files/rules/rules.yaml": "reference/rules.md",
 }
-LINK = re.compile(r"\[([^\]\[]*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
-API = (
-    "run", "crosscheck", "parity", "compare", "sweep", "read_bag", "view",
-    "Run", "BagRun", "Report", "Comparison", "Study", "Parity",
-)  # fmt: skip
+LINK = re.compile(r"\[((?:[^\]\[]|\[[^\]]*\])*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
+# A function and the class of its result.
+API = {
+    "run": "Run", "crosscheck": "Report", "parity": "Parity", "compare": "Comparison",
+    "sweep": "Study", "read_bag": "BagRun", "view": "",
+}  # fmt: skip
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here, and the files that pages link to."""
+    texts = {source: (ROOT / source).read_text(encoding="utf-8") for source in PAGES}
     made = {
-        **{
-            page: (ROOT / source).read_text(encoding="utf-8")
-            for source, page in PAGES.items()
-            if source != NOTEBOOK
-        },
-        "reference/python.md": "\n".join(_python()),
-        "reference/commands.md": "\n".join(_commands()),
-        "reference/keys.md": "\n".join(_keys()),
-        "gallery.md": _gallery(),
+        **{PAGES[source]: text for source, text in texts.items() if source.endswith(".md")},
+        **_index("functions", "Functions of [`import roboaccord as ra`](../python.md)", _python()),
+        **_index("commands", "Commands of [`accord`](../cli.md)", _commands()),
+        **_index("keys", "Keys of scenarios, as `accord scenario` prints them", _keys()),
+        **_index("rules", "Rules of [`accord check`](../rules.md)", _rules()),
+        **_index("changes", "Changes", _changes()),
+        "gallery.md": "\n".join(_gallery()),
         "site.css": STYLE,
-        **_notebook(NOTEBOOK),
+        **_notebook("examples/first_steps.ipynb"),
     }
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
-    for file in [*GALLERY.glob("*/*.gif"), *GALLERY.glob("*/report.html")]:
-        path = f"gallery/{file.relative_to(GALLERY)}"
-        files.append(File.generated(config, path, abs_src_path=str(file)))
     linked = {target for page in files.documentation_pages() for target in _outside(page)}
     for source in sorted(linked):
         files.append(File.generated(config, f"files/{source}", abs_src_path=str(ROOT / source)))
@@ -100,7 +99,7 @@ def _source(file: File, target: str) -> str | None:
     """Return the file of the repository that a link means; None for one of docs/ itself."""
     sources = {page: source for source, page in PAGES.items()}
     home = sources.get(file.src_uri, f"docs/{file.src_uri}")
-    path = normpath(f"{dirname(home)}/{target}")
+    path = normpath(join(dirname(home), target))
     inside = path.startswith("docs/") and home.startswith("docs/")
     return None if inside or not (ROOT / path).exists() else path
 
@@ -113,99 +112,109 @@ def _outside(page: File) -> Iterator[str]:
             yield source
 
 
-def _python() -> Iterator[str]:
-    yield "# Python API\n\nOf `import roboaccord as ra`; [Python](../python.md) introduces it.\n"
-    for name in API:
-        heading = f"{{heading: ra.{name}, toc_label: ra.{name}, members: [to_json]}}"
-        yield f"::: {getattr(ra, name).__module__}.{name}\n    options: {heading}\n"
+def _index(name: str, title: str, entries: Iterator[tuple[str, str, str]]) -> dict[str, str]:
+    """Return the page of each entry (title, summary, text), and one with a line for each."""
+    pages = {}
+    lines = ["---\nhide: [toc]\n---", f"# {title}", "", "| page | about |", "|---|---|"]
+    for entry, summary, text in entries:
+        page = f"{name}/{re.sub(r'[^a-z0-9]+', '_', entry.lower()).strip('_')}.md"
+        lines.append(f"| [{entry}]({page}) | {summary} |")
+        meta = f"---\nsearch: {{boost: 0.5}}\nhide: [{'' if '## ' in text else 'toc'}]\n---\n"
+        pages[f"reference/{page}"] = f"{meta}# {entry}\n\n[All {name}](../{name}.md)\n\n{text}\n"
+    return {f"reference/{name}.md": "\n".join(lines), **pages}
 
 
-def _commands() -> Iterator[str]:
-    yield "# Commands\n\nWhat `--help` prints; [which question, which command](../cli.md).\n"
-    for name, place in COMMANDS.items():
-        yield from _command(f"accord {name}", command_at(name, place))
-    for name in sorted(entries("commands")):
-        if "." not in name:
-            yield from _command(f"accord {name}", added_command(name))
-    for robot in map(find_robot, robot_names()):
-        for name, place in robot.cli.items():
-            words = f"accord {robot.name.replace('_', '-')} {name}"
-            yield from _command(words, command_at(name, place))
+def _python() -> Iterator[tuple[str, str, str]]:
+    for function, result in API.items():
+        names = [name for name in (function, result) if name]
+        options = "    options: {{heading: ra.{0}, toc_label: ra.{0}, members: [to_json]}}\n"
+        text = [f"::: {getattr(ra, n).__module__}.{n}\n{options.format(n)}" for n in names]
+        summary = (getattr(ra, function).__doc__ or "").partition("\n")[0]
+        yield f"ra.{function}", summary, "\n".join(text)
 
 
-def _command(name: str, command: Any) -> Iterator[str]:
-    text = re.sub("^  (?=[a-z])", "    ", command.help or "", flags=re.MULTILINE)  # examples
-    yield f"## {name}\n\n{text}\n"
-    yield "| argument | meaning |\n|---|---|"
-    for each in command.params:
-        words = (
-            each.opts if each.param_type_name == "option" else [each.metavar or each.name.upper()]
-        )
-        yield f"| {' '.join(f'`{word}`' for word in words)} | {_cell(each.help or '')} |"
-    yield ""
+def _commands(words: str = "accord", group: Any = None) -> Iterator[tuple[str, str, str]]:
+    group = group or get_command(app)
+    for name in group.list_commands(None):
+        command, typed = group.load(name), f"{words} {name.replace('_', '-')}"
+        if hasattr(command, "list_commands"):
+            yield from _commands(typed, command)
+            continue
+        text = re.sub(r"\n\n  (?=[a-z])", "\n    ", command.help)  # examples, as one block
+        text = re.sub(r"^(\w.*)(?=\n    )", r"\1\n", text, flags=re.MULTILINE)
+        rows = ["| argument | meaning |", "|---|---|"]
+        for each in command.params:
+            names = each.opts if each.param_type_name == "option" else []
+            named = " ".join([*names, each.metavar or ("" if names else each.name.upper())])
+            rows.append(f"| `{named.strip()}` | {_cell(each.help or '')} |")
+        summary = _cell(text.partition("\n\n")[0])
+        yield typed, summary, "\n".join([text, "", *rows])
+
+
+def _keys() -> Iterator[tuple[str, str, str]]:
+    for robot in robot_names():
+        for name in scenario_names(robot):
+            setup = load_setup(robot, name)
+            rows = ["| key | value | default | type | meaning |", "|---|---|---|---|---|"]
+            rows += map(_row, keys_of(setup))
+            yield f"{robot} {name}", _cell(setup.scenario.description), "\n".join(rows)
+
+
+def _row(key: Key) -> str:
+    default = "" if key.default == key.value else f"`{key.default}`"
+    kind = ", ".join(filter(None, (key.kind, key.unit)))
+    cells = (f"`{key.key}`", f"`{key.value}`", default, kind, key.meaning)
+    return f"| {' | '.join(map(_cell, cells))} |"
 
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", r"\|").replace("<", "&lt;")
 
 
-def _keys() -> Iterator[str]:
-    yield "# Scenario keys\n\n`accord scenario ROBOT SCENARIO` prints those of one.\n"
-    tables = {robot: _keys_of(robot) for robot in robot_names()}
-    shared = set.intersection(*(set(keys) for keys in tables.values()))
-    first = next(iter(tables.values()))
-    yield from _table("Of every robot", [first[key] for key in first if key in shared])
-    for robot, keys in tables.items():
-        yield from _table(find_robot(robot).name, [keys[key] for key in keys if key not in shared])
+def _rules() -> Iterator[tuple[str, str, str]]:
+    """Yield the rules by subject, as the table of docs/rules.md has them."""
+    table = (ROOT / "docs/rules.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    for subject, names in re.findall(r"^\| (.+?) \| (`.*`) \|$", table, re.MULTILINE):
+        text = [f"## {name}\n\n{RULES[name].text}\n" for name in re.findall("[a-z0-9-]+", names)]
+        yield subject, names, "\n".join(text)
 
 
-def _keys_of(robot: str) -> dict[str, Key]:
-    """Return the keys of all scenarios of a robot, each as the first has it."""
-    found: dict[str, Key] = {}
-    for name in scenario_names(robot):
-        for key in keys_of(load_setup(robot, name)):
-            found.setdefault(key.key, key)
-    return found
-
-
-def _table(title: str, keys: list[Key]) -> Iterator[str]:
-    yield f"## {title}\n\n| key | type | unit | default | meaning |\n|---|---|---|---|---|"
-    for key in keys:
-        cells = (f"`{key.key}`", key.kind, key.unit, f"`{key.default}`", key.meaning)
-        yield f"| {' | '.join(map(_cell, cells))} |"
-    yield ""
+def _changes() -> Iterator[tuple[str, str, str]]:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](../../")
+    for release in text.split("\n## ")[1:]:
+        about, *parts = release.split("\n### ")
+        version, _, date = about.partition("\n")[0][1:].partition("]")
+        for title, _, body in (part.partition("\n") for part in parts):
+            yield f"{title} ({version})" if date else title, version + date, body
 
 
 def _notebook(source: str) -> dict[str, str | bytes]:
-    """Run a notebook, and return its page and the figures that it draws."""
-    module = ModuleType("notebook")  # where a controller of its own is looked for
-    sys.modules[module.__name__], place = module, Path(PAGES[source])
+    """Return the page of a notebook with its outputs, and the figures among them."""
+    place = Path(PAGES[source])
     lines, figures = list[str](), dict[str, str | bytes]()
-    with TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for cell in json.loads((ROOT / source).read_text(encoding="utf-8"))["cells"]:
-            text = "".join(cell["source"])
-            if cell["cell_type"] == "markdown":
-                lines += [text, ""]
-                continue
-            *body, last = ast.parse(text).body
-            exec(compile(ast.Module(body, []), source, "exec"), vars(module))  # noqa: S102
-            assert isinstance(last, ast.Expr)
-            value = eval(compile(ast.Expression(last.value), source, "eval"), vars(module))  # noqa: S307
-            lines += [f"```python\n{text}\n```", ""]
-            if isinstance(value, Figure):
-                picture = io.BytesIO()
-                value.savefig(picture, dpi=100)
+    for cell in json.loads((ROOT / source).read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        lines += [text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```", ""]
+        for shown in (output["data"] for output in cell.get("outputs", [])):
+            if "image/png" in shown:
                 name = f"{place.stem}_{cell['id']}.png"
-                figures[name] = picture.getvalue()
+                figures[name] = b64decode(shown["image/png"])
                 lines += [f"![Output of the cell above]({name})", ""]
             else:
-                shown = getattr(value, "_repr_html_", lambda value=value: f"<pre>{value}</pre>")()
-                lines += [shown, ""]
+                plain = "".join(shown["text/plain"])
+                lines += ["".join(shown.get("text/html", f"<pre>{plain}</pre>")), ""]
     return {str(place): "\n".join(lines), **figures}
 
 
-def _gallery() -> str:
-    page = GALLERY / "gallery.md"
-    if page.is_file():
-        return page.read_text(encoding="utf-8")
-    return "# Gallery\n\n`make gallery` runs the robots in their engines, and fills this page.\n"
+def _gallery() -> Iterator[str]:
+    """Yield a row for each film of docs/images: where it is shown, and what makes it."""
+    yield "# Gallery\n\n| film | what makes it |\n|---|---|"
+    commands = yaml.safe_load((ROOT / "docs/images/films.yaml").read_text(encoding="utf-8"))
+    texts = {page.name: page.read_text(encoding="utf-8") for page in ROOT.glob("docs/*.md")}
+    for film in sorted(ROOT.glob("docs/images/*.gif")):
+        picture = re.compile(rf"!\[([^\]]*)\]\(images/{film.name}\)")
+        shown = {page: match[1] for page in sorted(texts) if (match := picture.search(texts[page]))}
+        page, words = min(shown.items(), default=("index.md", film.stem))
+        lines = "<br>".join(f"`{line}`" for line in commands.get(film.stem, "").splitlines())
+        image = f"![{words}](images/{film.name}){{width=320 loading=lazy}}"
+        yield f"| {image} | [{words}]({page})<br>{lines} |"

@@ -40,7 +40,7 @@ TRUNK = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\
 COMMANDS = (
     "crosscheck BAG --json", "crosscheck BAG released --json",
     "crosscheck BAG --set parameters.damping=0.5 --json", "compare BAG BAG --json",
-    "plot BAG --list --json", "plot BAG hinge.q energy.total --out made.png",
+    "plot BAG --list --json", "plot BAG q/hinge energy/total --out made.png",
     "export BAG --csv made.csv", "recover BAG",
     "view BAG BAG --gif made.gif --fps 2 --size 160x90",
 )  # fmt: skip
@@ -170,6 +170,35 @@ def test_a_scenario_file_names_nothing(key: str, tmp_path: Path) -> None:
     if rest:
         whole = json.dumps(HOSTILE[key][section])
         load_scenario("snake", "snake", str(file), [f"{section}={whole}"])
+
+
+def test_nobody_imports_the_controller_that_a_bag_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its name and its hash are words; a scenario's file cannot name one."""
+    monkeypatch.chdir(tmp_path)
+    source = (
+        "import roboaccord as ra\n"
+        "class Own:\n"
+        "    def __init__(self, setup): self.zero = 0.0 * setup.initial.q\n"
+        "    def reset(self, seed): pass\n"
+        "    def update(self, state, target): return ra.Command(self.zero)\n"
+    )
+    Path("bag_own.py").write_text(source, encoding="utf-8")
+    bag = run("snake", "serpenoid", duration=0.02, controller="bag_own:Own", out="a").request.bag
+    Path("bag_own.py").write_text("raise RuntimeError('imported')\n", encoding="utf-8")
+    del sys.modules["bag_own"]
+    for words in ("crosscheck BAG --json", "compare BAG BAG --json", "plot BAG --list --json"):
+        printed(words, bag, capsys)
+    assert read_run(bag).controller.startswith("bag_own:Own sha256:")
+    for name in ("bag_own:Own", "../bag_own:Own"):
+        data = {"robot": "snake", "controller": {"name": name}}
+        with pytest.raises(AccordError, match="unknown controller"):
+            run(recorded_setup(data, "snake"), out="b")
+        Path("own.yaml").write_text(json.dumps(data), encoding="utf-8")
+        with pytest.raises(AccordError, match="unknown controller"):
+            run("snake", "own.yaml", out="c")
+    assert "bag_own" not in sys.modules
 
 
 @settings(max_examples=30, deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,13 +16,16 @@ import pytest
 from roboaccord.cli import command
 from roboaccord.cli.console import out
 from roboaccord.cli.folder import MARKER
-from roboaccord.cli.groups import COMMANDS, added_command, command_at, robot_commands
+from roboaccord.cli.groups import COMMANDS, RENAMED, added_command, command_at, robot_commands
 from roboaccord.cli.main import run
 from roboaccord.cli.result import show
-from roboaccord.contract.plugins import entries, lacking
+from roboaccord.contract.plugins import added, entries, lacking
+from roboaccord.robots.file import FileRobot
+from roboaccord.scenario import find_robot
+from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.installed import robot_names
 
-BAG = "made/run/bag"
+BAG = "made/run"
 ARM = "packbot identify --engine mujoco --transport direct --set duration=5 --out made/arm"
 TERRAIN = "made/terrain"
 # Each command as short as its result is whole; {out} stands for the folder of results.
@@ -38,7 +42,7 @@ CASES = {
     "bench": "stopping --engines mujoco --out {out}",
     "sweep": "snake serpenoid --seeds 2 --set duration=0.02 --out {out}",
     "compare": f"{BAG} {BAG}",
-    "plot": f"{BAG} base.x --out plot.png",
+    "plot": f"{BAG} base/x --out plot.png",
     "export": f"{BAG} --csv run.csv",
     "recover": BAG,
     "excite": "{root}/examples/own_log/arm.urdf --tries 10 --out {out}",
@@ -61,14 +65,13 @@ CASES = {
     "monkeybot lqr": "",
     "monkeybot continue": "--along period --from 0.94 --to 0.946",
     "monkeybot find": "--period 0.935 --samples 4 --seed 1",
-    "packbot collapse": "--duration 0.1",
+    "packbot fall": "--duration 0.1",
     "packbot dynamics": "--q 0 1.2 -0.8 0.3 0 0 0",
     "packbot look": "--joint elbow1 --out {out}",
     "packbot plan": "--to ready",
-    "packbot detect": "made/arm/bag",
-    "packbot identify": "made/arm/bag",
-    "identify": "packbot made/arm/bag",
-    "packbot reach": "--target 1.2 0.3 0.15",
+    "packbot detect": "made/arm",
+    "identify": "packbot made/arm",
+    "packbot reach-target": "--target 1.2 0.3 0.15",
     "packbot workspace": "--study --poses 100 --angles 1 --out {out}",
     "packbot equilibria": "--fault wrist=loose --poses 5",  # its weight turns it nowhere
     "packbot figures": "--duration 0.1 --out {out}",
@@ -79,7 +82,7 @@ CASES = {
     "roller-sphere claims": "",
     "roller-sphere survey": "--points 3 --out {out}",
     "roller-sphere contact": "--engines mujoco --alpha-deg 10",
-    "roller-sphere dribble": "--engine mujoco --speeds 1 --turn-rates 0",
+    "roller-sphere dribble-map": "--engine mujoco --speeds 1 --turn-rates 0",
     "voxel-sphere make": "bowl --n 30 --out {out}",
     "voxel-sphere list": TERRAIN,
     "voxel-sphere roll": f"{TERRAIN} --omega 0.3 0.2 --time 1 --samples 10 --out {{out}}",
@@ -102,8 +105,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 SLOW = {
     "crosscheck", "monkeybot basin", "monkeybot continue", "monkeybot design", "monkeybot figures",
-    "packbot detect", "packbot figures", "packbot identify", "identify",
-    "packbot reach",
+    "packbot detect", "packbot figures", "identify",
+    "packbot reach-target",
     "packbot workspace", "roller-sphere contact", "roller-sphere figures", "roller-sphere survey",
     "snake adapt", "snake figures", "snake optimise",
 }  # fmt: skip
@@ -181,6 +184,32 @@ def test_the_list_is_short_and_a_robots_list_has_its_scenarios(accord: Accord) -
 
 def test_every_command_is_here(commands: dict[str, Any]) -> None:
     assert set(commands) - WITHOUT_FIGURES == set(CASES)
+
+
+def test_no_command_of_a_robot_has_the_name_of_a_scenario(commands: dict[str, Any]) -> None:
+    for robot in robot_names():
+        names = scenario_names(find_robot(robot).package)
+        assert not {f"{robot.replace('_', '-')} {name}" for name in names} & {*commands}
+
+
+def test_a_command_that_was_renamed_names_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for former, now in RENAMED.items():
+        if is_installed(now) and former.partition(".")[0] in robot_names():
+            assert run(former.replace("_", "-").split(".")) == 2
+            assert f" is now accord {now};" in " ".join(capsys.readouterr().err.split())
+            assert now.partition(" packbot")[0] in CASES
+
+
+def test_help_shows_flags_without_a_type_and_all_controllers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Those of a robot's file: its own, and those that packages add."""
+    for words in ("--help", "list --help", "run --help"):
+        assert run(words.split()) == 0
+        shown = capsys.readouterr().out
+        assert "--help" in shown and "<bool>" not in shown
+    for name in (*FileRobot.controllers, *added("controllers", "roboaccord"), "none"):
+        assert re.search(rf"\b{name}\b", shown)
 
 
 def test_every_command_that_takes_a_robots_file_can_be_told_to_trust_it(commands) -> None:

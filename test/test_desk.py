@@ -117,26 +117,26 @@ def test_signals_are_what_their_names_say(runs: dict[str, Run]) -> None:
     for name, place in zip(names, places.swapaxes(0, 1), strict=True):
         for i, axis in enumerate("xy"):
             np.testing.assert_allclose(
-                signals[f"link:{name}.{axis}"].values, place[:, i], atol=1e-12
+                signals[f"link/{name}/{axis}"].values, place[:, i], atol=1e-12
             )
-    np.testing.assert_array_equal(signals["joint_03.qd"].values, motion.qd[:, 2])
-    np.testing.assert_array_equal(signals["base.x"].values, motion.position[:, 0])
+    np.testing.assert_array_equal(signals["qd/joint_03"].values, motion.qd[:, 2])
+    np.testing.assert_array_equal(signals["base/x"].values, motion.position[:, 0])
     # The force changes the momentum, whose integral is the displacement (trapezoids).
-    x, force = signals["com.x"].values, signals["contact.x"].values[1:]
+    x, force = signals["com/x"].values, signals["contact/x"].values[1:]
     tree = run.request.setup.tree
     mass = sum(link.mass for link in tree.links)
     velocity = np.concatenate([[0.0], np.cumsum(force * np.diff(time)) / mass])
     moved = np.sum(0.5 * (velocity[1:] + velocity[:-1]) * np.diff(time))
     assert moved == pytest.approx(x[-1] - x[0], rel=1e-3)
     weight = mass * run.request.setup.parameters.gravity
-    np.testing.assert_allclose(signals["contact.z"].values[1:], weight, rtol=1e-12)
-    kinetic = signals["energy.kinetic"].values
-    assert kinetic[0] == 0.0 and 0.0 < kinetic[-1] < signals["energy.work"].values[-1]
-    assert signals["energy.work"].values[-1] == pytest.approx(run.motion.figures()["net_work"])
+    np.testing.assert_allclose(signals["contact/z"].values[1:], weight, rtol=1e-12)
+    kinetic = signals["energy/kinetic"].values
+    assert kinetic[0] == 0.0 and 0.0 < kinetic[-1] < signals["energy/work"].values[-1]
+    assert signals["energy/work"].values[-1] == pytest.approx(run.motion.figures()["net_work"])
 
 
 def test_panels_have_units_and_a_curve_for_each_run(runs: dict[str, Run]) -> None:
-    drawn = plot([made.request.bag for made in runs.values()], ["*.qd", "base.x", "energy.*"])
+    drawn = plot([made.request.bag for made in runs.values()], ["qd/*", "base/x", "energy/*"])
     assert drawn.runs == ["mu_along 0.1", "mu_along 0.5"]
     units = [panel.ylabel for panel in drawn.panels]
     assert units == ["joint velocity [rad/s]", "x of base_link [m]", "energy [J]"]
@@ -144,24 +144,55 @@ def test_panels_have_units_and_a_curve_for_each_run(runs: dict[str, Run]) -> Non
     axes = drawn.figure().axes
     assert [a.get_ylabel() for a in axes] == units and axes[0].get_xlabel() == "time [s]"
     words = {text.get_text() for text in axes[0].get_legend().get_texts()}
-    assert words == {*(f"joint_{i:02d}.qd" for i in range(1, 22)), *drawn.runs}
+    assert words == {*(f"qd/joint_{i:02d}" for i in range(1, 22)), *drawn.runs}
     line = axes[1].get_lines()[1]
     np.testing.assert_array_equal(line.get_ydata(), runs["rough"].trajectory.position[:, 0])
-    path = plot([runs["first"].request.bag], ["com.x", "com.y"], xy=True).panels[0]
+    path = plot([runs["first"].request.bag], ["com/x", "com/y"], xy=True).panels[0]
     assert path.equal and path.xlabel == "x of the centre of mass [m]"
     titles = [panel.title for panel in plot([runs["first"].request.bag]).panels]
-    assert titles == ["com.y against com.x", "joint position", "com.speed"]
+    assert titles == ["com/y against com/x", "joint position", "com/speed"]
     run_signals = RunSignals(runs["first"].request.bag)
-    assert over_time([run_signals], ["com.x", "com.speed"])[1].ylabel.endswith("[m/s]")
+    assert over_time([run_signals], ["com/x", "com/speed"])[1].ylabel.endswith("[m/s]")
+
+
+def test_former_names_of_signals_are_read(runs: dict[str, Run]) -> None:
+    """`JOINT.q`, `base.x`, `link:LINK.x` and their patterns, in plots and comparisons."""
+    run = RunSignals(runs["first"].request.bag)
+    for former, now in {
+        "joint_01.q": ["q/joint_01"], "joint_01.e*": ["effort/joint_01"],
+        "base.v?": ["base/vx", "base/vy", "base/vz"], "com.speed": ["com/speed"],
+        "link:base_link.x": ["link/base_link/x"], "*.effort": run.choose("effort/*"),
+    }.items():  # fmt: skip
+        assert run.choose(former) == now and now
+    found = compare(run, run, signals=["joint_01.q", "base.x"])
+    assert [*found.pairs[0].signals] == ["q/joint_01", "base/x"]
+
+
+def test_runs_of_different_length_are_compared_as_far_as_both_last(
+    runs: dict[str, Run], at: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half as long, the run is the same: in figures, motion and verdict, and that is said."""
+    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", ["duration=0.15"]))
+    (at / "short").mkdir()
+    run_direct(RunRequest(setup=setup, engine="reference", bag=at / "short" / "bag"))
+    assert run(["compare", "runs/first", "short", "--plot", "short.html"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "compared up to 0.15 s, where the shortest run ends" in lines
+    assert "duration  0.3 -> 0.15 s" in lines
+    assert any(line.startswith("pass at tolerance") for line in lines)
+    assert sum("(same)" in line for line in lines) > 5 and "%)" not in "".join(lines)
+    assert "distance from duration 0.3, compared up to 0.15 s" in Path("short.html").read_text()
+    assert compare("short", runs["first"].request.bag).end == pytest.approx(0.15, abs=1e-9)
+    shutil.rmtree(at / "short")
 
 
 def test_files_show_it(runs: dict[str, Run], at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A PNG has ink, an SVG words, a page the numbers; the newest run is the default."""
     assert run(["plot", "--out", "a.png"]) == 0
     assert matplotlib.image.imread("a.png")[..., :3].std() > 0.05
-    assert run(["plot", "runs/first", "runs/rough", "*.q", "--out", "a.svg"]) == 0
+    assert run(["plot", "runs/first", "runs/rough", "q/*", "--out", "a.svg"]) == 0
     assert "joint position [rad]" in Path("a.svg").read_text()
-    assert run(["plot", "runs/first", "base.x", "--out", "a.html"]) == 0
+    assert run(["plot", "runs/first", "base/x", "--out", "a.html"]) == 0
     last = runs["first"].trajectory.position[-1, 0]
     assert f"{last:.6g}" in Path("a.html").read_text()
     assert run(["compare", "--plot", "c.png"]) == 0 and Path("c.png").is_file()
@@ -169,8 +200,8 @@ def test_files_show_it(runs: dict[str, Run], at: Path, capsys: pytest.CaptureFix
     capsys.readouterr()
     assert run(["plot", "--list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert {"*.qd", "link:*.z", "contact.force"} <= {each["pattern"] for each in listed["signals"]}
-    assert "energy.total" in listed["names"]
+    assert {"qd/*", "link/*/z", "contact/force"} <= {each["pattern"] for each in listed["signals"]}
+    assert "energy/total" in listed["names"]
 
 
 def test_the_command_shows_the_change_first_in_80_columns(
@@ -206,9 +237,9 @@ def test_what_is_neither_run_nor_signal_is_refused(
     runs: dict[str, Run], at: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words, line in {
-        "plot bases.x": "no run and no signal bases.x; did you mean base.x?; see --list",
+        "plot bases/x": "no run and no signal bases/x; did you mean base/x?",
         "plot runs/frist": "no bag runs/frist",
-        "plot base.x --xy": "--xy plots one signal against another: name two, not 1",
+        "plot base/x --xy": "--xy plots one signal against another: name two, not 1",
         "plot --out a.pdf": "a.pdf must end in .png, .svg or .html",
         "compare runs/first": "compare takes two runs or more, or none for the last two",
     }.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,14 @@ def test_links_lead_somewhere(page: Path) -> None:
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), f"{link} does not exist"
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
+
+
+def test_what_the_site_imports_is_there() -> None:
+    """`make site` alone runs its hooks, as they need mkdocs."""
+    for node in ast.walk(ast.parse((ROOT / ".ci/mkdocs_hooks.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("roboaccord"):
+            names = vars(import_module(str(node.module)))
+            assert all(each.name in names for each in node.names), node.module
 
 
 def test_there_are_commands_to_check() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib.util
 import inspect
 import json
@@ -178,16 +179,99 @@ def test_a_run_is_that_of_the_loop(run: ra.Run) -> None:
 
 def test_a_run_draws_its_signals(run: ra.Run, tmp_path: Path) -> None:
     """The curve of a joint has its samples; a file is written; a wrong name is refused."""
-    (axes,) = run.plot("joint_01.q", out=tmp_path / "q.svg").axes
+    (axes,) = run.plot("q/joint_01", out=tmp_path / "q.svg").axes
     (line,) = axes.lines
     assert np.array_equal(line.get_xydata()[:, 1], run.trajectory.q[:, 0])
     assert axes.get_ylabel() == "joint position [rad]"
     assert "<svg" in (tmp_path / "q.svg").read_text()
-    assert [a.get_ylabel() for a in ra.read_bag(run).figure("*.effort", "base.x").axes] == [
+    assert [a.get_ylabel() for a in ra.read_bag(run).figure("effort/*", "base/x").axes] == [
         "joint effort [N m]", "x of base_link [m]",
     ]  # fmt: skip
-    with pytest.raises(ra.AccordError, match=r"no run and no signal joint_1\.q"):
-        run.figure("joint_1.q")
+    with pytest.raises(ra.AccordError, match=r"no run and no signal q/joint_1"):
+        run.figure("q/joint_1")
+
+
+def test_keywords_are_settings_where_they_are_plain(run: ra.Run) -> None:
+    """Keys without a section; another one is told how it is written."""
+    setup = ra.setup_of("snake", "serpenoid", {"friction.mu_along": 0.5}, duration=0.2, seed=3)
+    assert (setup.scenario.duration, setup.scenario.seed) == (0.2, 3)
+    assert setup.scenario.friction["mu_along"] == 0.5
+    for function in (ra.run, ra.crosscheck, ra.setup_of):
+        with pytest.raises(ra.AccordError, match=r"settings=\{'SECTION.mu_along': 0.5\}$"):
+            function("snake", "serpenoid", mu_along=0.5)  # type: ignore[call-arg]
+    with pytest.raises(ra.AccordError, match="a setup is complete"):
+        ra.run(setup, duration=5)
+    assert ra.crosscheck(run, duration=0.1).ok
+
+
+class Still:
+    """Gives no efforts, and counts."""
+
+    def __init__(self, setup: ra.Setup) -> None:
+        self.effort, self.count = np.zeros(len(setup.joints)), 0
+
+    def reset(self, seed: int) -> None:
+        self.count = 0
+
+    def update(self, state: ra.RobotState, target: ra.Target | None) -> ra.Command:
+        self.count += 1
+        return ra.Command(self.effort)
+
+
+def test_a_controller_is_a_class_an_object_or_a_path(tmp_path: Path) -> None:
+    """All give the same motion; bags state the name and the hash, and comparisons show them."""
+    setup = ra.setup_of("snake", "serpenoid", duration=0.02)
+    still, name = Still(setup), f"{__name__}:Still"
+    runs = [
+        ra.run(setup, controller=controller, out=tmp_path / str(i))
+        for i, controller in enumerate((Still, still, name))
+    ]
+    assert still.count == 20
+    assert len({run.trajectory.sha256() for run in runs}) == 1
+    digest = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    assert {ra.read_bag(run).controller for run in runs} == {f"{name} sha256:{digest}"}
+    own = ra.run(setup, out=tmp_path / "own")
+    assert ra.read_bag(own).controller == ""
+    (change,) = ra.compare(own, runs[0]).changes
+    assert (change.key, change.values) == ("controller", ["–", f"{name} sha256:{digest}"])
+    with pytest.raises(ra.AccordError, match="has no reset"):
+        ra.make_controller(setup, lambda setup: tmp_path)  # type: ignore[arg-type,return-value]
+
+
+def test_a_folder_on_the_search_path_hides_no_controller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders beside packages that are installed in place are on it, such as `models`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "beside" / "own_models").mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path / "beside"))
+    Path("own_models.py").write_text("from test_door import Still as Own\n", encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "test_door", sys.modules[__name__])
+    setup = ra.setup_of("snake", "serpenoid", duration=0.02)
+    assert isinstance(ra.make_controller(setup, "own_models:Own"), Still)
+
+
+def test_results_are_arrays_and_tables(run: ra.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is drawn: of runs, comparisons and reports; figures are typed."""
+    assert run.metrics["speed"] == run.to_json()["metrics"]["speed"]
+    time, angle = run.arrays("q/joint_01")["q/joint_01"]
+    assert np.array_equal(time, run.trajectory.time)
+    assert np.array_equal(angle, run.trajectory.q[:, 0])
+    assert len(run.arrays()) == sum(len(axes.lines) for axes in run.figure().axes)
+    assert len(ra.compare(run, run).arrays("q/joint_01")) == 2
+    monkeypatch.setattr("roboaccord.contract.results.find_spec", lambda name: None)
+    with pytest.raises(ra.AccordError, match="needs pandas: pip install pandas"):
+        run.to_pandas()
+
+
+def test_a_run_is_a_table_of_pandas(run: ra.Run) -> None:
+    """Joints and base by time, or the signals that are named."""
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = run.to_pandas()
+    assert np.array_equal(frame["joint_02.qd"], run.trajectory.qd[:, 1])
+    assert np.array_equal(frame.index, run.trajectory.time) and frame.index.name == "time"
+    assert "base.x" in frame and "com.x" not in frame
+    assert [*run.to_pandas("com.speed")] == ["com.speed"]
 
 
 def test_recorded_runs_are_read_compared_and_checked(run: ra.Run) -> None:
@@ -217,9 +301,10 @@ def test_a_crosscheck_has_verdict_page_and_figures(
     assert "<html" in (tmp_path / "report.html").read_text()[:200]
     steps = report.checks["trajectory"]["mujoco"]
     curves = report.figure("convergence").axes[0].containers
-    (dots,) = [c for c in curves if str(c.get_label()).startswith("mujoco")]
-    drawn = dots.lines[0].get_xydata()
+    (curve,) = [c for c in curves if str(c.get_label()).startswith("mujoco")]
+    drawn = curve.lines[0].get_xydata()
     assert drawn == pytest.approx(np.transpose([steps.dt, steps.error]), rel=1e-5)
+    assert np.array_equal(report.arrays("convergence")[str(curve.get_label())], drawn.T)
     with pytest.raises(ra.AccordError, match="unknown figure pathh"):
         report.figure("pathh")
 
@@ -233,6 +318,8 @@ def test_a_result_shows_what_the_command_prints(run: ra.Run) -> None:
     assert "snake serpenoid in reference over direct" in html
     assert str(run.request.bag) in html.replace("\n", "")
     assert "compared" in ra.crosscheck(run)._repr_html_()
+    assert run._repr_mimebundle_(include=None, exclude=None) == {"text/plain": str(run)}
+    assert run.plot()._repr_png_().startswith(b"\x89PNG")  # Matplotlib's own has no picture there
 
 
 @pytest.mark.slow
@@ -247,7 +334,23 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for block in blocks:
         if any(lacking("functions", name) for name in re.findall(r"\bra\.(\w+)\(", block)):
             continue  # of a package that is not installed
+        if "make_env" in block and not importlib.util.find_spec("gymnasium"):
+            continue
         exec(compile(block, "docs/python.md", "exec"), names)  # noqa: S102 - the page's own
     assert {path.suffix for path in tmp_path.iterdir()} >= {".svg", ".gif"}
-    functions = "run crosscheck parity compare sweep read_bag view".split()
+    functions = "run crosscheck parity compare sweep read_bag view make_env setup_of".split()
     assert all(f"ra.{name}(" in page for name in functions)
+
+
+def test_type_checkers_find_the_packages_where_they_are_installed_in_place() -> None:
+    """By a path, and not by a finder of setuptools, which they cannot run."""
+    for package in PACKAGES:
+        text = (ROOT / "src" / package / "setup.cfg").read_text(encoding="utf-8")
+        assert "package_dir =\n    = .\n" in text and "py.typed" in text, package
+
+
+def test_every_report_has_a_verdict() -> None:
+    """By the same name, whatever was checked."""
+    reports = [ra.Report, ra.Comparison]
+    reports += [getattr(ra, name) for name in ("Parity", "Pair") if not lacking("functions", name)]
+    assert all(hasattr(each, "verdict") or "verdict" in each.__annotations__ for each in reports)

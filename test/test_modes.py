@@ -144,7 +144,7 @@ def test_commands_with_modes_are_found() -> None:
     expected = {"crosscheck", "check", "run", "teleop", "plot"}
     expected |= {"view"} & {*entries("commands")}
     if "packbot" in robot_names():
-        expected |= {"packbot look", "packbot plan", "packbot collapse"}
+        expected |= {"packbot look", "packbot plan", "packbot fall"}
     assert expected <= names
 
 
@@ -199,7 +199,7 @@ def test_options_of_other_modes_are_refused_in_one_line(
                 assert out == "", case
                 assert err.count("\n") == 1, case
                 having = [m for m in takes if name in takes[m].split() and m != SETUP]
-                belongs = f"belongs to {' '.join(command.words)} {' or '.join(having)}; "
+                belongs = f"belongs to {' '.join(command.words)} {' or '.join(having)}, not to "
                 assert belongs in err, case
                 refused.add(name)
         named = " ".join(command.words)
@@ -258,7 +258,7 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
         for argument, flag in flags.items():
             if flag not in takes - taken or argument in SELECTING:
                 continue
-            with pytest.raises(AccordError, match=f"^{argument} belongs to {name} .*takes"):
+            with pytest.raises(AccordError, match=f"^{argument} belongs to {name} .*, not to "):
                 function(subject, **more, **{argument: "x"})
             refused.add(flag)
     assert refused
@@ -316,7 +316,7 @@ def test_a_result_names_only_what_its_mode_took(capsys: pytest.CaptureFixture[st
         assert json.loads(capsys.readouterr().out)["options"].keys() == names
     with pytest.raises(AccordError) as error:
         get_command(app)(["bag", "--refine", "3"], standalone_mode=False)
-    assert str(error.value) == "--refine belongs to judge a robot; a bag takes --seed, --skip"
+    assert str(error.value) == "--refine belongs to judge a robot, not to a bag"
 
 
 @pytest.mark.parametrize("value", [True, "cost"])

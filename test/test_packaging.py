@@ -304,11 +304,11 @@ def test_locks_are_exact() -> None:
 
 
 def test_the_locks_agree() -> None:
-    """`make demo` installs the versions that `make test` tests."""
-    assert {*locked("demo")} <= {*locked("dev")}
+    """`make core` and `make demo` install the versions that `make test` tests."""
+    assert {*locked("core")} <= {*locked("demo")} <= {*locked("dev")}
 
 
-@pytest.mark.parametrize("lock", ["demo", "dev", "ros"])
+@pytest.mark.parametrize("lock", ["core", "demo", "dev", "ros"])
 def test_the_bounds_hold_for_the_locks(lock: str) -> None:
     """With all extras; ROS on Ubuntu has NumPy 1.26."""
     pins = [(pin.name, next(iter(pin.specifier)).version) for pin in map(Requirement, locked(lock))]
@@ -320,14 +320,14 @@ def test_the_bounds_hold_for_the_locks(lock: str) -> None:
 
 
 def test_the_extras_are_those_that_are_told() -> None:
-    """A message names the extras of setup.cfg; robots, nodes and engines get all of them."""
+    """A message names the extras of setup.cfg; robots, nodes and engines get all but `gym`."""
     asked = _setup_arguments("roboaccord")["extras_require"]
     for extra, modules in EXTRAS.items():
         assert {*map(Requirement, modules.values())} == {*map(Requirement, asked[extra])}, extra
     for package in PACKAGES:
         if package not in ("roboaccord", "roboaccord_files", "roboaccord_view"):
             core = [each for each in _requirements(package) if each.name == "roboaccord"]
-            assert [each.extras for each in core] == [{*EXTRAS}], package
+            assert [each.extras for each in core] == [{*EXTRAS} - {"gym"}], package
 
 
 def _requirements(package: str) -> list[Requirement]:

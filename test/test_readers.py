@@ -103,6 +103,8 @@ KNOWN = {
     "roboaccord_files/logs/arrays:_npz": CHECKED,
     "roboaccord_files/repair/extents:_points": CHECKED,
     "roboaccord_files/rules/source:_written": "once more, what has been read",
+    "roboaccord/contract/suggestions:_table": PACKAGE,
+    "roboaccord/scenario/controllers:origin_of": "the source of a module that runs",
     "roboaccord_files/rules/table:read_table": PACKAGE,
     "roboaccord_ros/gazebo/transport:": PACKAGE,
     "roboaccord_ros/graph/process:end_soon": OWN,

@@ -55,7 +55,7 @@ STUDIES = {
     "find": "monkeybot find",
     "workspace": "packbot workspace --study --out {out}/study",
     "contact": "roller-sphere contact",
-    "dribble": "roller-sphere dribble",
+    "dribble": "roller-sphere dribble-map",
 }
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 NODES = ("simulator", "controller", "recorder")

@@ -225,7 +225,7 @@ def test_teleoperation_gives_the_effort_asked_for():
         ("controller={name: timed, before: [[0, 1]]}", "before takes intervals"),
         ("controller={name: timed, power: .nan}", "power: nan is not a number"),
         ("controller={name: level, power: .inf}", "power: inf is not a number"),
-        ("controller={name: lqr}", "missing 5 required"),
+        ("controller={name: lqr}", "controller.switch_t is missing"),
         (LQR % ("[0, 1]", "0.4"), "three numbers: of th2, w1 and w2"),
         (LQR % ("[0, 1, .nan]", "0.4"), "nan is not a number"),
         (LQR % ("[0, 1, 2]", "0.04"), "switch_t above largest"),

@@ -52,7 +52,7 @@ class Packbot(Robot):
     friction_laws = {"normal": laws.normal, "joint_clamp": laws.joint_clamp}
     input_topics = InputTopics(velocity="joint_velocity_command", position="joint_position_command")
     gazebo = GazeboHooks(world=make_world)
-    cli = commands_of("packbot", {"collapse": "collapse", "look": "look", "reach": "plan reach"})
+    cli = commands_of("packbot", {"collapse": "fall", "look": "look", "reach": "plan reach-target"})
     terrain = staticmethod(collisions.make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

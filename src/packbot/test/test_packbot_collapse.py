@@ -141,7 +141,7 @@ def test_without_contact_the_arm_falls_through_the_chassis() -> None:
 
 
 def test_the_command_prints_its_keys(figures: Figures) -> None:
-    data = figures(["collapse", "--engine", "mujoco", "--duration", "0.3"])
+    data = figures(["fall", "--engine", "mujoco", "--duration", "0.3"])
     assert list(data) == [
         "absolute_deg", "settle_time", "energy_rise", "worst_penetration", "events", "options",
     ]  # fmt: skip
@@ -157,7 +157,7 @@ def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
         name, _, value = change.removeprefix("parameters.").partition("=")
         centre, width = ranges[name]
         assert abs(float(value) - centre) <= width
-    words = ["collapse", "--engine", "mujoco", "--duration", "0.1", "--perturb", "2"]
+    words = ["fall", "--engine", "mujoco", "--duration", "0.1", "--perturb", "2"]
     first = figures(words)["perturbed"]
     assert first["count"] == 2
     # The angles start alike, and masses and lengths then part them.
@@ -171,7 +171,7 @@ def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
         (["--contact", "normall"], "unknown contact normall; did you mean normal?"),
         (["--contact", "joint_clamp", "--engine", "dart"], "use --engine reference"),
         (["--engine", "gazebo"], "gazebo"),
-        (["--set", "initial.q.elbow3=1"], "did you mean elbow"),
+        (["--set", "initial.q.elbow3=1"], "did you mean initial.q.elbow1"),
         (["--set", "initial.q.shoulder=3.3"], "base_link/chassis is 16.2 mm deep in link1_link"),
         (
             ["--engine", "mujoco", "--set", "initial.q.shoulder=4"],
@@ -192,4 +192,4 @@ def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
 def test_mistakes_are_told_in_one_line(
     words: list[str], complaint_of: str, complaint: Callable[[list[str]], str]
 ) -> None:
-    assert complaint_of in complaint(["collapse", *words])
+    assert complaint_of in complaint(["fall", *words])

@@ -216,7 +216,7 @@ def test_a_target_beyond_the_links_is_refused_before_a_path_is_looked_for(
         aside = abs(p.shoulder_d - p.elbow1_d)
         x, y, z = centre + (reach + aside + rng.uniform(1e-3, 10.0)) * unit
         for controller in cli.CONTROLLERS:
-            words = f"packbot reach --controller {controller} --target {x} {y} {z}"
+            words = f"packbot reach-target --controller {controller} --target {x} {y} {z}"
             assert run(words.split()) == 2
             out, err = capsys.readouterr()
             assert out == ""

@@ -328,7 +328,7 @@ def test_visible_fraction_is_the_share_of_rays_that_pass():
 
 
 def test_wrong_words_of_failures(complaint):
-    words = "reach --target 1 0 0.5 --controller ingore".split()
+    words = "reach-target --target 1 0 0.5 --controller ingore".split()
     assert "unknown controller ingore; did you mean ignore?" in complaint(words)
     with pytest.raises(AccordError):
         FailedArm(load_setup("packbot", "reach"), [Fault("elbow3", "loose")])

@@ -394,7 +394,7 @@ def test_states_of_other_simulators_may_overlap(setup: Setup) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("engine_options.reference.tolerence=1", "did you mean tolerance?"),
+        ("engine_options.reference.tolerence=1", "did you mean engine_options.reference.tol"),
         ("engine_options.reference.max_step=0", "max_step: 0 is not a positive number"),
     ],
 )

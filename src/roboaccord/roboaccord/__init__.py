@@ -65,4 +65,5 @@ def _imported_when_called(path: str) -> Callable[..., Any]:
 display.text = _imported_when_called("roboaccord.cli.notebook:text_of")
 display.html = _imported_when_called("roboaccord.cli.notebook:html_of")
 display.plot = _imported_when_called("roboaccord.report.stills:plot_of")
+display.arrays = _imported_when_called("roboaccord.report.stills:arrays_of")
 display.words = _imported_when_called("roboaccord.report.words:words_of")

@@ -1,5 +1,15 @@
 from typing import Any
 
+# Functions that other packages add by the entry points `roboaccord.functions`: for type checkers,
+# to which a name of a package that is not installed is unknown.
+from roboaccord_files.parity.door import parity as parity
+from roboaccord_files.parity.pair import Pair as Pair
+from roboaccord_files.parity.result import Parity as Parity
+from roboaccord_files.rules.find import findings as findings
+from roboaccord_studies.sweep.door import sweep as sweep
+from roboaccord_studies.sweep.study import Study as Study
+from roboaccord_view.door import view as view
+
 from .bag.reader import BagRun as BagRun
 from .contract.contact import Contact as Contact
 from .contract.contact import ContactPoint as ContactPoint
@@ -22,7 +32,9 @@ from .crosscheck.report import Report as Report
 from .description.parameters import Parameters as Parameters
 from .description.parameters import load_parameters as load_parameters
 from .description.resources import share as share
+from .door.arguments import setup_of as setup_of
 from .door.checks import crosscheck as crosscheck
+from .door.env import make_env as make_env
 from .door.runs import read_bag as read_bag
 from .door.runs import run as run
 from .report.comparison import Comparison as Comparison

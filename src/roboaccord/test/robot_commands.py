@@ -52,17 +52,23 @@ def commands_of(*first: str, quiet: bool = False) -> tuple[Any, Any]:
 
     @pytest.fixture
     def complaint(capsys, monkeypatch, tmp_path) -> Complaint:
-        """Return a function that runs a wrong command, and returns the one line that it prints."""
+        """Return a function that runs a wrong command, and returns its message as one line."""
         monkeypatch.chdir(tmp_path)
 
         def of(words: Words) -> str:
             assert run(words_of(words)) == 2
             message = capsys.readouterr()
             assert message.out == ""
-            (line,) = message.err.splitlines()
-            assert line.startswith("accord: ")
-            return line
+            return unwrapped(message.err)
 
         return of
 
     return figures, complaint
+
+
+def unwrapped(text: str) -> str:
+    """Return the one message that `accord` wraps at 100 columns as one line."""
+    first, *others = text.splitlines()
+    assert first.startswith("accord: ") and all(line.startswith("  ") for line in others), text
+    assert max(map(len, (first, *others))) <= 100 or not others, text
+    return " ".join(line.strip() for line in (first, *others))

@@ -204,10 +204,10 @@ def test_columns_and_signals_have_the_names_of_the_bodies(setup: Setup, tmp_path
     assert motion.bodies is not None
     bag = write(tmp_path / "bag", setup, motion)
     signals = RunSignals(bag)
-    crate = signals["crate.x"], signals["crate.vz"], signals["crate.yaw"]
+    crate = signals["crate/x"], signals["crate/vz"], signals["crate/yaw"]
     assert [(s.unit, s.kind) for s in crate] == [("m", "crate"), ("m/s", "crate"), ("rad", "crate")]
     assert crate[1].meaning == "velocity of crate in its axes"
-    assert signals["can.yaw"].values == pytest.approx(3.0 * motion.time, abs=1e-12)
+    assert signals["can/yaw"].values == pytest.approx(3.0 * motion.time, abs=1e-12)
     assert run(["export", str(bag), "--csv", str(tmp_path / "a.csv")]) == 0
     head, first, *_ = csv.reader((tmp_path / "a.csv").read_text().splitlines())
     start = dict(zip(head, map(float, first), strict=True))

@@ -99,7 +99,7 @@ def test_what_hides_a_word_is_seen() -> None:
 def test_files_that_cannot_be_are_one_line(tmp_path: Path) -> None:
     for path, line in (
         (tmp_path / "a.pdf", "a.pdf must end in .svg or .png"),
-        (tmp_path / "none" / "a.svg", "cannot write .*No such file"),
+        (tmp_path / "none" / "a.svg", "cannot write .*there is no folder"),
     ):
         with pytest.raises(AccordError, match=line):
             draw(path)

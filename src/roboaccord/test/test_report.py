@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import math
 import re
@@ -41,8 +43,8 @@ from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances
 
 SECTIONS = [
-    "verdict", "levels", "signals", "path", "one-step", "convergence", "distance", "energy",
-    "certificate", "events", "metrics", "repeat",
+    "verdict", "levels", "resolution", "signals", "path", "one-step", "convergence", "distance",
+    "energy", "certificate", "events", "metrics", "repeat",
 ]  # fmt: skip
 
 
@@ -178,6 +180,9 @@ def test_loads_nothing_from_anywhere(page: str) -> None:
     assert all(target.startswith("data:") for target in parser.loads)
     own = re.sub(r"<script>/\*.*?</script>", "", page, count=1, flags=re.DOTALL)
     assert len(own) < len(page) - 1e6, "plotly.js is there, with its licence comment first"
+    assert len(page) < 2.5e6
+    (packed,) = re.findall(r'unpack\("([^"]+)"\)', page)
+    assert b"Plotly" in gzip.decompress(base64.b64decode(packed))
     assert not re.search(r"https?://|@import|url\(", own)
 
 
@@ -204,6 +209,10 @@ def test_marks_follow_the_judgement() -> None:
         ["1", "1", "impact of elbow at 0.5 s"],
     )
     assert (energy.title, energy.rows[0].cells) == ("Energy", ["2e-06", "1e-06", "0.01", "0.25"])
+
+
+def test_the_resolution_is_said(page: str) -> None:
+    assert "would have seen gear of elbow 1e-07 %" in re.sub(r"<.*?>", "", page)
 
 
 def test_the_horizon_is_said(page: str) -> None:

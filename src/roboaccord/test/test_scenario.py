@@ -52,7 +52,7 @@ def test_switches_are_complete_and_only_those_of_the_robot(
         return Setup(setup.robot, make_scenario(data))
 
     assert given(magnet_b=True).initial.switches == {"magnet_a": True, "magnet_b": True}
-    with pytest.raises(AccordError, match=r"initial\.switches\.magnetb; did you mean magnet_b"):
+    with pytest.raises(AccordError, match=r"did you mean initial\.switches\.magnet_b"):
         _ = given(magnetb=True).initial
     with pytest.raises(AccordError, match=r"initial\.switches"):
         make_scenario({"robot": "x", "initial": {"switches": {"magnet_a": "perhaps"}}})

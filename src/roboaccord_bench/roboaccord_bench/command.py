@@ -17,6 +17,7 @@ from roboaccord_bench.page import write_page
 from roboaccord_bench.published import publish
 from roboaccord_bench.shown import case_text, engine_text, error_text, outcome_text
 
+LARGEST_STEP = 0.1  # s: in a longer one every contact of the problems is over
 Names = Annotated[list[str] | None, typer.Argument(metavar="PROBLEM", help="All by default.")]
 Engines = Annotated[str, typer.Option(metavar="LIST", help="Engines; all quick ones by default.")]
 Steps = Annotated[
@@ -91,8 +92,9 @@ def parse_steps(text: str) -> tuple[float, ...]:
     """
     steps = tuple(cli.quantity(word) for word in options.listed(text))
     halved = all(abs(2.0 * small - large) <= 1e-9 * large for large, small in pairwise(steps))
-    if len(steps) < 3 or not halved or steps[-1] <= 0.0:
-        raise AccordError(f"--steps takes three or more seconds, each half the last, not {text!r}")
+    if len(steps) < 3 or not halved or not 0.0 < steps[-1] < steps[0] <= LARGEST_STEP:
+        form = f"three or more seconds up to {LARGEST_STEP:g}, each half the last"
+        raise AccordError(f"--steps takes {form}, not {text!r}")
     return steps
 
 

@@ -12,7 +12,7 @@ from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.sarif import sarif
-from roboaccord_files.rules.table import RULES, explain, page
+from roboaccord_files.rules.table import RULES, explain
 
 PLANTED = Path(__file__).with_name("planted")
 SOUND = (PLANTED / "arm.urdf").read_text(encoding="utf-8")
@@ -153,12 +153,6 @@ def test_the_page_has_every_rule():
     subjects = table.read_text(encoding="utf-8").partition("\n## ")[0].splitlines()
     rows = [row for row in subjects if row.startswith("| ")]
     assert re.findall(r"`([0-9a-z-]+)`", "".join(rows)) == list(RULES)
-
-
-def test_the_page_of_every_rule_is_that_of_the_table():
-    """`python -m roboaccord_files.rules > docs/every_rule.md` writes it."""
-    written = Path(__file__).parents[3] / "docs" / "every_rule.md"
-    assert written.read_text(encoding="utf-8") == page()
 
 
 def test_a_rule_is_told_in_a_dozen_lines(capsys):

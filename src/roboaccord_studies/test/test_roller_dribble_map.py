@@ -88,7 +88,7 @@ def test_slips_are_the_models_under_viscous_friction():
 
 def test_map_of_one_turn(figures):
     """The model's slip there is that of a ball that moves as its place in the carrier does."""
-    found = figures("dribble --speeds 0.5 --turn-rates 1 --engine reference")
+    found = figures("dribble-map --speeds 0.5 --turn-rates 1 --engine reference")
     p = dribbling().parameters
     (cell,) = found["cells"]
     assert cell["kept"]
@@ -105,4 +105,4 @@ def test_map_of_one_turn(figures):
     ("speeds", "line"), [("0", "speeds are above 0"), ("fast", "'fast' is not a number")]
 )
 def test_wrong_speeds(speeds, line, complaint):
-    assert line in complaint(f"dribble --speeds {speeds}")
+    assert line in complaint(f"dribble-map --speeds {speeds}")

@@ -46,7 +46,7 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
 
 
 # What `accord view --help` says about arguments and options.
-WHAT_HELP = "A recorded run, or a robot or its URDF or xacro file to pose by hand."
+WHAT_HELP = "A run folder or bag, or a robot or its URDF or xacro file to pose by hand."
 BESIDE_NAME = "[BAG...|SCENARIO]"
 BESIDE_HELP = "Further runs, shown translucent; of a FILE, too; or a scenario to simulate and push."
 ROBOT_HELP = "Robot file of a BAG, whose meshes are drawn."
@@ -119,10 +119,14 @@ def view(
         speed: seconds of motion shown per second.
         stay: how long the page is served [s]; inf until interrupted.
         port, host: address at which the page is served.
-        **options: how the robot is read, such as its base.
+        **options: how the robot is read, such as its base; faults of its joints.
 
     Raises:
         AccordError: if a file is missing, or the view cannot be drawn or written.
+
+    Example:
+        >>> ra.view(run, gif="snake.gif", fps=10, size="160")
+        >>> ra.view("snake", scenario="serpenoid")  # in the browser
     """
     page = Page(stay, port, host)
     # A recorded run: write films, or play it on a page.

@@ -16,7 +16,7 @@ CHECKED_PICTURES and MAX_BAND may be tuned.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,15 +26,15 @@ from roboaccord.numerics import HAS_NUMBA
 from roboaccord.scenario import Camera
 
 from roboaccord_view.drawing import annotations as notes
-from roboaccord_view.drawing.annotations import INK, MUTED, Ink
+from roboaccord_view.drawing.annotations import MUTED, Ink
 from roboaccord_view.drawing.backdrop import Backdrop
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
 from roboaccord_view.drawing.ground import draw_path
 from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, count_hidden, finer
-from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, shown_samples
+from roboaccord_view.drawing.waiting import MIN_GAP, SHOWN_REST, is_moving, ranges, shown_samples
 from roboaccord_view.motion import MovingRobot, resample
 from roboaccord_view.options import FPS, SIZE, check_film
-from roboaccord_view.second import Layers, SecondRun
+from roboaccord_view.second import Layers, SecondRun, distance_lines
 from roboaccord_view.stance import AZIMUTHS, CHECK_SIZE, Bands, Stance, over_terrain, stance_of
 
 # Largest fraction of a picture's height for the band of texts above, or for that below: with two of
@@ -110,7 +110,11 @@ class Film:
         self._aim_speeds = self._robot.speeds(self._aim)  # speed of the aim (t,) [m/s]
         self._path = self._robot.path(self._aim)  # path of the aim in the world (t, 3) [m]
         self._outline = self._robot.outlines()  # outermost vertices of both (t, v, 3) [m]
-        self._layers = [Layers(run, self._step, len(self._motion), self._aim) for run in beside]
+        # The point of which distances are written: a free body that all runs have, or the aim.
+        body = bodies[0] if beside and bodies and all(run.bodies for run in beside) else None
+        self._compared = Aim(body.name, body.frame, np.zeros(3)) if body else self._aim
+        count = len(self._motion)
+        self._layers = [Layers(run, self._step, count, self._compared) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
         self._findings = findings
         # Index of the sample that each picture shows, in order.
@@ -126,6 +130,9 @@ class Film:
         terrain = by_name.get(TERRAIN)
         self._stance = self._place_camera(terrain, wall=WALL in by_name)
         first_camera = self._stance.camera(0, size)
+        # Whether the aim stays within a pixel (t,).
+        pixel = self._stance.distance / first_camera.focal
+        self._at_rest = ranges(self._path, self._step).max(axis=1) < pixel
         ground = Mesh.join([terrain]) if terrain else None
         self._backdrop = Backdrop(first_camera, self._stance.floor, self._stance.grid, ground)
         self._canvas = Canvas(finer(first_camera), self._backdrop.hidden)
@@ -161,6 +168,16 @@ class Film:
         grid = f"grid {self._stance.grid:g} m"
         notes.write_below(picture, self._line_below(i), [f"{self._scene.name}   {grid}", grid])
         return picture
+
+    def portrait(self, shares: Mapping[str, float]) -> Picture:
+        """Draw the first sample without texts, each link mixed with red by its share, 0 to 1."""
+        share, links = np.zeros((len(self._owners), 1)), self._scene.tree.links
+        for index, shape in enumerate(self._robot.shapes):
+            if shape.link < len(links):  # else of a free body
+                share[self._owners == index] = shares.get(links[shape.link].name, 0.0)
+        own = self._mesh.colours
+        self._mesh = replace(self._mesh, colours=own + share * (np.array(RED) - own))
+        return self._draw_scene(self._stance.camera(0, self.size), 0, ())
 
     def _draw_scene(self, camera: Camera, i: int, failed: Sequence[Failure]) -> Picture:
         """Draw backdrop, path, shadow and robot at a sample, joints that have failed in red."""
@@ -200,8 +217,10 @@ class Film:
         """Return the line at the lower edge: time, and the speed of the aim or centre of mass."""
         slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
         point = self._aim.name if self._aim else "centre of mass"
-        time = f"t = {self._motion.time[i]:.2f} s"
-        return f"{time}   speed of the {point} {self._aim_speeds[i]:.2f} m/s{slow}"
+        speed = f"speed of the {point} {self._aim_speeds[i]:.2f} m/s"
+        if self._at_rest[i]:
+            speed = f"{point} at rest"
+        return f"t = {self._motion.time[i]:.2f} s   {speed}{slow}"
 
     def _marks(self, camera: Camera, i: int, failed: Sequence[Failure]) -> list[notes.Mark]:
         """Return the marks of a picture: the target, the end of a refused one, failed joints."""
@@ -217,22 +236,8 @@ class Film:
 
     def _legend(self, i: int) -> list[tuple[str, Ink]]:
         """Return a line for each robot, in its colour: its distance from target or first robot."""
-        target = self._aim.target if self._aim else None
-        if target is None and not (self._name and self._layers):
-            return []
-        points = self._aim.name if self._aim else "centres of mass"
-        drawn = [(self._name if self._layers else "", INK, self._path[i])]
-        if self._name:
-            drawn += [(layers.second.name, layers.ink, layers.path[i]) for layers in self._layers]
-        origin = self._path[i] if target is None else target
-        rows = list[tuple[str, Ink]]()
-        for name, ink, point in drawn:
-            distance = float(np.linalg.norm(point - origin))
-            text = f"{points} {1e3 * distance:.0f} mm from the target"
-            if target is None:
-                text = f"{points} {notes.length_text(distance)} apart" if rows else ""
-            rows.append(("   ".join(filter(None, (name, text))), ink))
-        return rows
+        name, others = self._name if self._layers else "", self._layers if self._name else ()
+        return distance_lines(name, self._robot.path(self._compared), others, self._compared, i)
 
     def _lowered_path(self) -> Array:
         """Return the path in the axes of pictures (t, 3) [m].

@@ -52,6 +52,7 @@ class MovingRobot:
             if joint.name not in motion.joints:
                 raise AccordError(f"the motion has no joint {joint.name} of {scene.name}")
         self.scene, self.motion = scene, motion
+        self._bodies = list[str]()
         pose = motion.q, motion.position, motion.orientation
         self.shapes, (self.origins, self.turns) = (
             scene.shapes,
@@ -59,6 +60,7 @@ class MovingRobot:
         )
         if motion.bodies is not None:
             links = enumerate(bodies, len(scene.tree.links))
+            self._bodies = [body.frame for body in bodies]
             self.shapes += tuple(Shape(i, s.vertices, s.faces, s.colour) for i, s in links)
             turns = quaternion_matrix(motion.bodies[:, :, 3:7])
             self.origins = np.concatenate([self.origins, motion.bodies[:, :, :3]], axis=1)
@@ -68,13 +70,13 @@ class MovingRobot:
         """Return the path of the point of an aim, by default the centre of mass (t, 3) [m].
 
         Raises:
-            AccordError: if the description has no such link.
+            AccordError: if neither a link of the description nor a body has its name.
         """
         tree = self.scene.tree
         if aim is None:
             count = len(tree.links)
             return tree.centres(self.origins[:, :count], self.turns[:, :count])
-        links = [link.name for link in tree.links]
+        links = [*(link.name for link in tree.links), *self._bodies]
         check_known(f"{self.scene.name} has no link ", aim.link, links)
         i = links.index(aim.link)
         return np.asarray(self.origins[:, i] + self.turns[:, i] @ aim.offset)

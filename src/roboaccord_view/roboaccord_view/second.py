@@ -20,7 +20,7 @@ from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
 from roboaccord.description import BLUE, Scene, Surface
 
-from roboaccord_view.drawing.annotations import rgb
+from roboaccord_view.drawing.annotations import INK, Ink, length_text, rgb
 from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
 from roboaccord_view.drawing.waiting import is_moving
 from roboaccord_view.motion import MovingRobot, resample
@@ -125,6 +125,11 @@ class Layers:
         self.path = moved.path(aim)[samples]
         self.moving = is_moving(moved.motion, moved.origins, step)[samples]
 
+    def end(self, i: int) -> str:
+        """Return words on the end of the run; "" while it lasts."""
+        over = i >= len(self._moved.motion)
+        return f"ended at {self.second.trajectory.time[-1]:.1f} s" if over else ""
+
     def draw(self, picture: Picture, canvas: Canvas, i: int, turn: Array) -> str:
         """Draw the robot over a picture, and return the line of its look.
 
@@ -150,3 +155,33 @@ class Layers:
             layer_canvas.lay_over(picture)
             picture[:] = np.rint(before + opacity * (picture - before))
         return look.line
+
+
+def distance_lines(
+    name: str, path: Array, others: Sequence[Layers], aim: Aim | None, i: int
+) -> list[tuple[str, Ink]]:
+    """Return a line for each robot, in its colour: its distance from the target or first robot.
+
+    A run that has ended gets the time of its end instead. All distances have one unit, that of the
+    largest of the film.
+
+    Args:
+        name: of the first robot; "" without others.
+        path: of its aim, or centre of mass, at each picture (t, 3) [m].
+        others: robots beside it.
+        aim: the point of which distances are given.
+        i: index of the picture.
+    """
+    target = aim.target if aim else None
+    if target is None and not others:
+        return []
+    points = aim.name if aim else "centres of mass"
+    origin, place = (path, "apart") if target is None else (target, "from the target")
+    names = [(name, INK, path, ""), *((o.second.name, o.ink, o.path, o.end(i)) for o in others)]
+    largest = max(float(np.linalg.norm(of - origin, axis=-1).max()) for _, _, of, _ in names)
+    rows = list[tuple[str, Ink]]()
+    for who, ink, of, end in names:
+        distance = float(np.linalg.norm(of - origin, axis=-1)[i])
+        text = end or f"{points} {length_text(distance, largest)} {place}"
+        rows.append(("   ".join(filter(None, (who, "" if of is origin else text))), ink))
+    return rows

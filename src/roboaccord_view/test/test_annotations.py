@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import roboaccord as ra
 from PIL import ImageDraw
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.fault import FOUND, REFUSED
@@ -19,9 +21,12 @@ from roboaccord_view.drawing.waiting import shown_samples
 from roboaccord_view.film import Film
 from roboaccord_view.motion import MovingRobot
 from roboaccord_view.second import SecondRun, names_of, runs_beside
+from roboaccord_view.show import Recorded
 from test_view import URDF
 
 SIZE = 320, 180
+ENGINES = "reference", "mujoco"
+TIP = Aim("tip", "arm_link", np.array([1.0, 0.0, 0.1]))
 REACH = Aim("tip", "arm_link", np.array([1.0, 0.0, 0.1]), np.array([0.0, 1.2, 0.3]))
 
 
@@ -79,6 +84,49 @@ def test_a_ghost_is_named_by_its_controller_and_its_distance_from_the_target() -
         f"recover   tip {1e3 * near:.0f} mm from the target",
         f"reach   tip {1e3 * far:.0f} mm from the target",
     ]
+
+
+def test_distances_have_one_unit_and_end_with_the_run() -> None:
+    """1 rad apart 13 % of a metre, 1e-8 rad a few nm, and of 12 of 26 samples no distance."""
+    run = turned(np.linspace(0.0, 1.0, 26))
+    near = SecondRun(replace(run, q=run.q + 1e-9), URDF, name="mujoco")
+    short = SecondRun(turned(np.zeros(12)), URDF, name="dart")
+    small = SecondRun(replace(run, q=run.q + 1e-4), URDF, name="drake")
+
+    def legend(i: int, *others: SecondRun) -> list[str]:
+        film = Film(URDF, run, size=SIZE, aim=TIP, beside=others, name="reference")
+        return [text for text, _ in film._legend(i)]
+
+    away = 1e3 * 2.0 * np.sin(0.5 * run.q[11, 0])
+    assert legend(11, near, short, small) == [
+        "reference",
+        "mujoco   tip less than 1 um apart",
+        f"dart   tip {away:.0f} mm apart",
+        "drake   tip 0.1 mm apart",
+    ]
+    assert legend(12, near, short)[2] == "dart   ended at 0.4 s"
+    assert legend(25, near, small)[2] == "drake   tip 100 um apart"
+
+
+def test_the_last_figures_of_a_film_are_those_of_compare(tmp_path: Path) -> None:
+    """A snake of 0.4 s in reference and MuJoCo: the distance, in its unit, and the speed."""
+    runs = [
+        ra.run("snake", "serpenoid", engine=engine, settings={"duration": 0.4, **more},
+               transport="direct", out=tmp_path / engine)
+        for engine, more in (("reference", {}), ("mujoco", {"friction.mu_across": 0.5}))
+    ]  # fmt: skip
+    recorded = Recorded.read([tmp_path / engine / "bag" for engine in ENGINES], None, print)
+    film = Film(recorded.urdf, recorded.run.trajectory, fps=10, size=SIZE,
+                beside=recorded.others, name=recorded.name)  # fmt: skip
+    data = ra.compare(*runs).data
+    first, other = (np.array([run[f"com.{axis}"].values[-1] for axis in "xyz"]) for run in data)
+    apart = 1e3 * np.linalg.norm(other - first)
+    assert 0.1 < apart < 100.0
+    text = film._legend(len(film) - 1)[1][0]
+    assert text.startswith("mujoco   centres of mass ") and text.endswith(" mm apart")
+    assert float(text.split()[-3]) == pytest.approx(apart, rel=0.05)
+    speed = data[0]["com.speed"].values[-1]
+    assert f"speed of the centre of mass {speed:.2f} m/s" in film._line_below(len(film) - 1)
 
 
 def test_runs_of_one_engine_are_told_apart_by_their_controllers() -> None:

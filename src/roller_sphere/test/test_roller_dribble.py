@@ -158,11 +158,11 @@ def test_cmd_vel_goes_before_the_program():
         ("roller_sphere dribble --set controller.acceleration=0", "must be positive"),
         (
             "roller_sphere dribble --set controller.recall=4",
-            "unknown key controller.recall; it is now controller.proportional_gain",
+            "unknown key controller.recall; did you mean controller.proportional_gain?",
         ),
         (
             "roller_sphere dribble --set controller.learning=0",
-            "unknown key controller.learning; it is now controller.integral_gain",
+            "unknown key controller.learning; did you mean controller.integral_gain?",
         ),
         ("roller_sphere dribble --set controller.integral_gain=-1", "must not be negative"),
     ],

@@ -96,7 +96,7 @@ def _place(chain, y, link):
     ("beyond", "message"),
     [
         ("{x: 1, mu_along: 0.5}", "beyond.mu_across"),
-        ("{x: 1, mu_along: 0.5, mu_acros: 1}", "did you mean mu_across"),
+        ("{x: 1, mu_along: 0.5, mu_acros: 1}", "did you mean friction.beyond.mu_across"),
         ("{x: 1, mu_along: -0.5, mu_across: 1}", "negative"),
     ],
 )

@@ -87,7 +87,7 @@ def test_the_table_moves_it_tail_first_and_the_code_head_first():
 
 def test_a_sweep_refuses_an_unknown_figure_and_step_and_no_engine():
     """One line each."""
-    with pytest.raises(AccordError, match="unknown figure travel; available: cost_of"):
+    with pytest.raises(AccordError, match="unknown figure travel; did you mean travel_per_cycle"):
         sweep(scenario_with(*SHORT, "duration=0.01"), figure="travel", seeds=2, workers=1)
     with pytest.raises(AccordError, match="not a whole multiple"):
         sweep(scenario_with(*SHORT), figure="speed", seeds=2, physics_steps=[3e-4])

@@ -150,7 +150,7 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
     ("words", "line"),
     [
         ("make", "give one of"), ("make plane --height x", "give one of"),
-        ("make hill", "no surface hill; available: plane, incline"),
+        ("make hill", "no surface hill; available: arena, bowl"),
         ("make plane --angle-deg 3", "plane has no parameter angle_deg"),
         ("make --height 'x + z'", "'z' in the expression 'x + z' is not known"),
         ("make --height 'x +'", "cannot read the expression"),

@@ -139,7 +139,7 @@ def gait_command(
 
       accord monkeybot gait --rates 0.902 10.935 --torque 2
 
-      accord monkeybot gait --set inertia_a=0.0544 --set inertia_b=0.0544 --json
+      accord monkeybot gait --set parameters.inertia_a=0.05 --set parameters.inertia_b=0.05 --json
 
       accord monkeybot gait --find minimum --rates 1 12 --torque 2
 

@@ -21,7 +21,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 RATES = Option(metavar="W1 W2", help="Rates of th1 and th2 where both links hang straight down.")
 TORQUE = Option(help="Torque of the motor, in the frame of the held hand.")
-CHANGES_HELP = "Change a parameter of the robot, such as mass_a."
+CHANGES_HELP = "Change a parameter of the robot, parameters.mass_a; may be repeated."
 Changes = Annotated[list[str] | None, Option("--set", metavar="KEY=VALUE", help=CHANGES_HELP)]
 # Bounds: the round-off of a float, 2.2e-16, lets no step meet much less than 1e-14, and at 0.1 an
 # angle in rad has one digit.
@@ -47,13 +47,13 @@ def with_changes(
     Args:
         values: numbers by name, changed in place.
         changes: each as `NAME=VALUE`; None for none.
-        prefix: written before the name in an error, such as "parameters.".
+        prefix: of the names in scenarios and errors, such as "parameters."; it may be left out.
 
     Raises:
         AccordError: for a value that is not a number.
     """
     for change in changes or ():
-        apply_change(values, change)
+        apply_change(values, change.removeprefix(prefix))
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise AccordError(f"{prefix}{name}: {value!r} is not a number")

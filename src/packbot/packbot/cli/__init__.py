@@ -1,8 +1,8 @@
 """`accord packbot`: the Packbot's own commands, one module each.
 
-collapse       the report's experiment
+collapse       `fall`: the report's experiment
 look, frozen   the arm in one pose; the arm with a frozen joint
-reach          `plan` and `reach`: paths, and reaches of failed arms
+reach          `plan` and `reach-target`: paths, and reaches of failed arms
 options        options that commands share
 
 Commands may be added, as modules here and entries in `cli` of robot.py. Names and options that

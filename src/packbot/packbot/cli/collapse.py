@@ -1,4 +1,4 @@
-"""`accord packbot collapse`: the experiment of the source report (GRRC Technical Report 2010-02).
+"""`accord packbot fall`: the experiment of the source report (GRRC Technical Report 2010-02).
 
 The command simulates a fall of the arm without torque, and with --perturb further falls of arms
 with randomly drawn parameters. The experiment itself is in source/collapse.py.
@@ -33,7 +33,7 @@ ArmCount = Annotated[int, Option(metavar="N", min=0, help=PERTURB_HELP)]
     options_always="engine contact duration set",
 )
 @cli.in_pieces()
-def collapse_command(
+def fall_command(
     engine: cli.Engine = "reference",
     contact: ContactLaw = "normal",
     duration: Duration = 5.0,
@@ -50,15 +50,15 @@ def collapse_command(
 
     Examples:
 
-      accord packbot collapse
+      accord packbot fall
 
-      accord packbot collapse --engine mujoco --json
+      accord packbot fall --engine mujoco --json
 
-      accord packbot collapse --contact joint_clamp
+      accord packbot fall --contact joint_clamp
 
-      accord packbot collapse --perturb 100 --seed 1
+      accord packbot fall --perturb 100 --seed 1
 
-      accord packbot collapse --set friction.restitution=0.3 --duration 8
+      accord packbot fall --set friction.restitution=0.3 --duration 8
     """
     check_known("unknown contact ", contact, collapse.CONTACTS)
     setup = collapse.collapse_setup(contact, duration, changes or ())

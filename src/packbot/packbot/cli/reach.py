@@ -1,7 +1,7 @@
-"""`accord packbot plan` and `reach`: paths, also of failed arms.
+"""`accord packbot plan` and `reach-target`: paths, also of failed arms.
 
-`plan` computes a path of the healthy arm, by the modules in planning/. `reach` runs the arm in an
-engine, with a controller that reacts to failures or ignores them (controllers/trial.py).
+`plan` computes a path of the healthy arm, by the modules in planning/. `reach-target` runs the arm
+in an engine, with a controller that reacts to failures or ignores them (controllers/trial.py).
 
 Fields of Plan, and of Reach in controllers/trial.py, are keys of `--json` and must stay
 (test_packbot_kinematics, test_packbot_recovery).
@@ -100,7 +100,7 @@ class Plan:
 
 
 @cli.gathers("--target")
-def reach_command(
+def reach_target_command(
     target: Target,
     faults: cli.Faults = None,
     engine: cli.Engine = "reference",
@@ -119,11 +119,11 @@ def reach_command(
 
     Examples:
 
-      accord packbot reach --target 0.9 0 0.6 --fault elbow1=frozen:0.4
+      accord packbot reach-target --target 0.9 0 0.6 --fault elbow1=frozen:0.4
 
-      accord packbot reach --target 1.2 0.3 0.15 --fault elbow2=loose@1.5 --engine dart
+      accord packbot reach-target --target 1.2 0.3 0.15 --fault elbow2=loose@1.5 --engine dart
 
-      accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
+      accord packbot reach-target --target 1.2 0.3 0.15 --fault turret=frozen@2 --controller ignore
     """
     check_known("unknown controller ", controller, CONTROLLERS)
     keys = [*(changes or []), f"seed={seed}"]

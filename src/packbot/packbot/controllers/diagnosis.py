@@ -5,8 +5,8 @@ controller `recover` uses the one that the key `controller.diagnosis` of a scena
 does not diagnose: it reports the faults that the scenario injects. Other packages add diagnoses
 that examine the motion, by entry points `packbot.NAME` of `roboaccord.controllers`.
 
-Verdicts are output of `accord packbot reach` and must stay. test_packbot_recovery tests `told`, and
-which names are refused.
+Verdicts are output of `accord packbot reach-target` and must stay. test_packbot_recovery tests
+`told`, and which names are refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A trial: the arm with failed joints reaches for a target in an engine, and is judged.
 
 `run_reach` runs the controller `recover`, or that of the healthy arm, until it is done, and returns
-a `Reach`. The command `accord packbot reach`, tests and studies call it. A failed joint is frozen
+a `Reach`. `accord packbot reach-target`, tests and studies call it. A failed joint is frozen
 (locked) or loose (without drive). A reach succeeds if the finger tips end within 10 mm of the
 target, nothing touches except what loose joints rest on, and no effort is at its limit. If the
 simulated arm differs from its model (`OffModel`), unknown encoder zeros and lengths displace the

@@ -5,7 +5,7 @@ energy, depth of overlaps. For the spread of the results, further arms are simul
 parameters are drawn at random within the uncertainties in config/parameters.yaml (appendix A of the
 report).
 
-Fields of Collapse and DrawnFigures are keys of `accord packbot collapse --json` and must stay.
+Fields of Collapse and DrawnFigures are keys of `accord packbot fall --json` and must stay.
 test_packbot_collapse compares resting angles with plane geometry.
 """
 

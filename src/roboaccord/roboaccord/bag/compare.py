@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from roboaccord.bag.columns import matching
 from roboaccord.bag.reader import BagRun
 from roboaccord.bag.resampling import SLACK, Mask, Resampling
 from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, did_you_mean, to_json
@@ -280,10 +280,11 @@ def _compare_pair(
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """Return the names that match any of the patterns; all names without patterns."""
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
+    chosen = {pattern: matching(names, pattern) for pattern in patterns}
+    for pattern, matches in chosen.items():
+        if not matches:
             raise AccordError(f"no signal matches {pattern}{did_you_mean(pattern, names)}")
-    return [n for n in names if not patterns or any(fnmatchcase(n, p) for p in patterns)]
+    return [n for n in names if not patterns or any(n in matches for matches in chosen.values())]
 
 
 def _deviation(grid: Array, differences: Array, name: str) -> Deviation:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.bag import topics as names
-from roboaccord.bag.folder import bag_files, doubts, scan_of, unpacked
+from roboaccord.bag.folder import bag_files, doubts, find_bag, scan_of, unpacked
 from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.rows import check_finite, decode_padded, motions_at, rows_since_reset
@@ -105,7 +105,7 @@ class Content:
 
     @classmethod
     def of(cls, bag: Path) -> Content:
-        """Read a bag up to its end, or to where it is damaged.
+        """Read a bag, or that of a run folder, up to its end, or to where it is damaged.
 
         Raises:
             AccordError: if it is not a bag.
@@ -115,6 +115,7 @@ class Content:
         kinds: dict[str, str] = {}
         custom: dict[str, str] = {}
         count = 0
+        bag = find_bag(Path(bag))
         scans = [scan_of(file) for file in bag_files(bag)]
         for scan in scans:
             for message in scan.messages():

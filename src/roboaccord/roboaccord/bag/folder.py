@@ -4,8 +4,8 @@ A bag is a folder with one or more storage files and metadata.yaml, or a single 
 MCAP files are read here; `ros2 bag record` also writes sqlite3 (.db3) and compresses whole files by
 zstd (.zstd), which other packages read, found by entry points `roboaccord.storages`; single
 compressed messages are unpacked here. `doubts` yields warnings about bags that can be read.
-`find_bag` and `last_runs` find bags in run folders, as docs/cli.md describes. Keys and suffixes are
-those of rosbag2.
+`find_bag`, which every reader calls, and `last_runs` find bags in run folders. Keys and suffixes
+are those of rosbag2.
 """
 
 from __future__ import annotations
@@ -87,8 +87,7 @@ def bag_files(bag: Path) -> list[Path]:
         if not is_storage(path):
             raise AccordError(f"{bag} is not a bag: {path.name} is neither of MCAP nor of sqlite3")
     if not files:
-        hint = f"; did you mean {bag / 'bag'}?" if (bag / "bag").is_dir() else ""
-        raise AccordError(f"{bag} is not a bag: it holds no MCAP file and no .db3{hint}")
+        raise AccordError(f"{bag} is not a bag: it holds no MCAP file and no .db3")
     return files
 
 

@@ -28,7 +28,7 @@ from roboaccord.bag.resampling import SLACK
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec, read_body
 from roboaccord.cdr.messages import decode_events, decode_string, decode_wrench
 from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
-from roboaccord.contract.results import Drawn, Json, to_json
+from roboaccord.contract.results import Json, Signals, to_json
 from roboaccord.scenario import Setup, recorded_setup
 
 
@@ -47,7 +47,7 @@ NO_COMMANDS = Commands(np.zeros(0), np.zeros((0, 0)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagRun(Drawn):
+class BagRun(Signals):
     """A run that was read from a bag.
 
     Args:
@@ -61,6 +61,7 @@ class BagRun(Drawn):
         findings: faults that the controller detected, in order of time.
         scenario: as plain data; empty for a foreign bag.
         engine, engine_version, transport: of the run; "" for a foreign bag.
+        controller: name and hash of a user's own controller; "" for the scenario's.
         versions: of the software of the run.
         urdf: the description, or "".
         contacts: messages with contacts, for `bag.contact_markers.read_arrows`.
@@ -80,6 +81,7 @@ class BagRun(Drawn):
     engine: str = ""
     engine_version: str = ""
     transport: str = ""
+    controller: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     urdf: str = ""
     contacts: Sequence[bytes] = ()
@@ -108,14 +110,14 @@ class BagRun(Drawn):
 
 
 def read_run(bag: Path) -> BagRun:
-    """Read a run from a bag folder or one of its files, MCAP or sqlite3, finished or not.
+    """Read a run from its folder, or a bag or one of its files, MCAP or sqlite3, finished or not.
 
     An unfinished bag, or one without checksums, is read with a warning in the log.
 
     Raises:
         AccordError: if it is not a bag, is damaged, or holds no joint states.
     """
-    return checked_run(Content.of(Path(bag)))
+    return checked_run(Content.of(bag))
 
 
 def checked_run(content: Content) -> BagRun:
@@ -187,6 +189,7 @@ def run_of(content: Content) -> BagRun:
         engine=facts.get("engine", ""),
         engine_version=facts.get("engine_version", ""),
         transport=facts.get("transport", ""),
+        controller=str(facts.get("controller", "")),
         urdf=decode_string(descriptions[-1]) if descriptions else "",
         contacts=content.raw(f"/{robot}/{names.CONTACTS}"),
         sha256=next(iter(content.hashes), None),

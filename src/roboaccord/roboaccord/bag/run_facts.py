@@ -20,7 +20,9 @@ from roboaccord.contract.results import Json
 from roboaccord.scenario import Setup, surfaces_around
 
 
-def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
+def facts(
+    setup: Setup, engine: str, engine_version: str, transport: str, controller: str = ""
+) -> str:
     """Return what is needed to repeat a run, as JSON: scenario, engine, seed and versions.
 
     The initial states of all switches are included, so that a reader of the bag can follow them
@@ -30,6 +32,7 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
         setup: robot and scenario.
         engine, engine_version: what simulates the robot.
         transport: how controller and simulator exchange messages, `direct` within one process.
+        controller: name and hash of a user's own (`scenario.origin_of`), which nobody imports.
     """
     package = setup.robot.package
     versions = {
@@ -47,6 +50,7 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
         "seed": setup.scenario.seed,
         "switches": dict(setup.initial.switches),
         "versions": versions,
+        **({"controller": controller} if controller else {}),
     }
     return json.dumps(data, sort_keys=True)
 

@@ -46,17 +46,19 @@ class BagWriter:
         setup: robot and scenario.
         engine, engine_version: of the run.
         transport: `direct`, `ros`, ...
+        controller: name and hash of a user's own, as `scenario.origin_of` returns them.
     """
 
     def __init__(
-        self, path: Path, setup: Setup, engine: str, engine_version: str, transport: str
-    ) -> None:
+        self, path: Path, setup: Setup, engine: str, engine_version: str, transport: str,
+        controller: str = "",
+    ) -> None:  # fmt: skip
         self.path = Path(path)
         if self.path.exists():
             raise AccordError(f"{self.path} exists already; choose another name for the bag")
         self._setup = setup
         self._robot = setup.robot.name
-        self._run_facts = engine, engine_version, transport
+        self._run_facts = engine, engine_version, transport, controller
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec()
         self._efforts = EffortCodec(setup.joints)

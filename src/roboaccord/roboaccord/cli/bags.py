@@ -29,7 +29,6 @@ from roboaccord.cli.result import Result
 from roboaccord.contract import AccordError, Quantity, Seconds, by_option, to_json
 from roboaccord.report import RunSignals, compare, plot
 from roboaccord.run.output import fresh, make_folder
-from roboaccord.scenario.installed import is_file
 
 PLOT_FORMATS = "PNG, SVG, or an HTML page to zoom in"
 
@@ -124,15 +123,15 @@ def plot_command(
 
       accord plot runs/snake_serpenoid_reference --list
 
-      accord plot runs/snake_serpenoid_reference runs/snake_serpenoid_dart '*.qd' energy.total
+      accord plot runs/snake_serpenoid_reference runs/snake_serpenoid_dart 'qd/*' energy/total
 
-      accord plot runs/snake_serpenoid_dart com.x com.y --xy --out path.svg
+      accord plot runs/snake_serpenoid_dart com/x com/y --xy --out path.svg
     """
     # A word that is an existing path is a run; any other is a signal.
     paths = [word for word in words or () if Path(word).exists()]
     signals = [word for word in words or () if word not in paths]
-    for word in signals:  # one that looks like a path is no signal, but a bag that is missing
-        if ("/" in word and not is_file(word)) or word.endswith((".mcap", ".db3")):
+    for word in signals:  # one below a folder that exists is no signal, but a bag that is missing
+        if ("/" in word and Path(word).parent.is_dir()) or word.endswith((".mcap", ".db3")):
             raise AccordError(f"no bag {word}")
     runs = [RunSignals(path) for path in paths or last_runs(1)]
     if listing:

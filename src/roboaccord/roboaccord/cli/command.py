@@ -28,6 +28,7 @@ import typer
 
 from roboaccord.cli import parameters as signatures
 from roboaccord.cli.console import Call, call
+from roboaccord.cli.flags import PlainCommand
 from roboaccord.cli.options import Cluster, Trust
 from roboaccord.cli.parameters import KEYWORD, CommandFunction, groups_of, parameters_of
 from roboaccord.cli.result import Result, Used, Value, show
@@ -96,7 +97,7 @@ def add_command(app: typer.Typer, name: str, function: CommandFunction, robot: s
     command.__dict__["modes"] = modes
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
-    app.command(name, cls=getattr(function, "command_class", None))(command)
+    app.command(name, cls=getattr(function, "command_class", PlainCommand))(command)
 
 
 def joint_signature(functions: Sequence[CommandFunction]) -> inspect.Signature:

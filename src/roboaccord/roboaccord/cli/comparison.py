@@ -38,6 +38,9 @@ def shown_of(comparison: Comparison, *, every_signal: bool = False) -> list[Rend
         run = signals.run
         title = f"{run.robot} {run.scenario.get('name', '')} in {run.engine or '?'}"
         output.append(Text(f"{letter}  {path}: {title}, {signals.motion.time[-1]:g} s"))
+    if comparison.end is not None:
+        subject = "compared" if len(letters) == 2 else "figures"
+        output.append(f"{subject} up to {comparison.end:g} s, where the shortest run ends")
     # Keys of the scenario, then figures, that differ.
     changes = {change.key: (change.values, change.unit) for change in comparison.changes}
     output += ["", *_values_by_run("scenario", letters, changes, "no key of the scenario differs")]

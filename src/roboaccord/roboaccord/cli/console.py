@@ -26,7 +26,7 @@ from rich.table import Table
 from rich.text import Text
 
 from roboaccord.contract import Observer, RobotState
-from roboaccord.contract.errors import CONTROLS, visible
+from roboaccord.contract.errors import CONTROLS, visible, wrapped
 
 COMPILING = "starting (compiles at first)"  # label of a bar until the first step is done
 # s of simulated time between updates of a progress bar. An update takes 20 us, and Rich redraws the
@@ -82,12 +82,12 @@ def command_line() -> str:
 def note(line: str) -> None:
     """Print a line on stderr that a person may want to see; `--json` hides it."""
     if not call.get().quiet:
-        log.print(line, soft_wrap=True)
+        log.print(wrapped(line), soft_wrap=True)
 
 
 def warn(line: str) -> None:
     """Print a warning on stderr, with `--json` too."""
-    log.print(f"accord: warning: {line}", soft_wrap=True)
+    log.print(wrapped(f"accord: warning: {line}"), soft_wrap=True)
 
 
 @contextmanager

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
+from typing import Any
 
 from roboaccord.cli.signals import NO_PROCESS
 from roboaccord.contract import errors, plugins
@@ -39,34 +41,50 @@ def exhausted_limit(error: BaseException | None) -> str:
 
 
 def hint_for_option(error: BaseException, words: list[str]) -> str:
-    """Return a line that states how to get an option which the command does not have.
+    """Return a line about a wrong command line, with the next step; "" for other errors.
 
-    Either a package that is not installed would add it, or it is a key of the scenario, which is
-    given by `--set`. Return "" where neither is so, or the error is not about an option.
+    An option that the command does not have is one of a package that is not installed, a key of
+    the scenario, which is given by `--set`, or a misspelt one. Where an argument is missing or one
+    too many, the words are joined as they may be meant, or the first example of the help is shown.
 
     Args:
-        error: that Typer raised; one about an option has `option_name` and `ctx`.
+        error: that Typer raised; one about an option has `possibilities` and `ctx`.
         words: of the command line.
     """
-    option = getattr(error, "option_name", "")
+    line = line_of(error) or ""
     ctx = getattr(error, "ctx", None)
-    if ctx is None:
+    if hasattr(error, "possibilities"):
+        return _about_unknown(ctx, str(getattr(error, "option_name", "")), words)
+    if "argument" not in line and "one scenario" not in line:
         return ""
+    typed = " ".join(["accord", *words])
+    if (meant := errors.translated(typed, "commands")) != typed and "Missing" not in line:
+        return f"{line}; did you mean {meant}?"
+    example = re.search(r"^ *(accord .+)$", ctx.command.help or "", re.MULTILINE) if ctx else None
+    return f"{line.rstrip('.')}; such as {example[1]}; see --help" if example else line
+
+
+def _about_unknown(ctx: Any, option: str, words: list[str]) -> str:
+    """Return the line about an option that a command does not have."""
     key = option.removeprefix("--").replace("-", "_")
     command = ctx.command_path.split()[1:]
     full_name = ".".join([*command, key])
     if advice := plugins.lacking("options", full_name, " ".join([*command, option])):
         return advice
+    message = f"No such option: {option}"
+    if (advised := errors.translated(message)) != message:
+        return advised
+    flags = [flag for parameter in ctx.command.params for flag in parameter.opts if flag[0] == "-"]
     # A key of the scenario, which only commands with --set take.
-    if not any("--set" in parameter.opts for parameter in ctx.command.params):
-        return ""
-    from roboaccord.scenario.files import data_keys
+    if "--set" in flags:
+        from roboaccord.scenario.files import data_keys
 
-    if key not in data_keys():
-        return ""
-    # The value that was typed behind the option, if there is one.
-    typed_value = " ".join(words).partition(option)[2].lstrip(" =").partition(" ")[0]
-    return f"no option {option}: it is a key of the scenario; --set {key}={typed_value or 'VALUE'}"
+        near = [] if key in data_keys() else errors.nearest(option, flags)
+        if not near and (meant := errors.nearest(key, data_keys())):
+            # The value that was typed behind the option, if there is one.
+            typed = " ".join(words).partition(option)[2].lstrip(" =").partition(" ")[0] or "VALUE"
+            return f"no option {option}: it is a key of the scenario; --set {meant[0]}={typed}"
+    return message + errors.did_you_mean(option, flags, "", f"{ctx.command_path} --help lists all")
 
 
 def line_of(error: BaseException) -> str | None:
@@ -81,7 +99,8 @@ def line_of(error: BaseException) -> str | None:
         file_prefix = f"{error.filename}: " if error.filename else ""
         return f"{file_prefix}{error.strerror or error}"
     # Typer has a copy of click of its own, so that a usage error cannot be told by its class.
-    return str(error.format_message()) if hasattr(error, "format_message") else None
+    usage = getattr(error, "format_message", None)
+    return errors.translated(usage()) if usage else None
 
 
 def complain(message: str, status: int = 2) -> int:

@@ -24,6 +24,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from roboaccord.cli.flags import PlainFlags
 from roboaccord.contract import errors, plugins
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.registration import commands_of
@@ -45,6 +46,13 @@ MODULES = {
 }
 # Function of each command, as module:function.
 COMMANDS = commands_of("roboaccord", MODULES)
+# Commands of robots that had the name of a scenario, or two names, and what they are called now.
+RENAMED = {
+    "packbot.collapse": "packbot fall",
+    "packbot.identify": "identify packbot",
+    "packbot.reach": "packbot reach-target",
+    "roller_sphere.dribble": "roller-sphere dribble-map",
+}
 # Extras (groups of optional libraries) that a command of the core cannot do without.
 NEEDS: dict[str, tuple[str, ...]] = {
     "run": ("bag",),
@@ -55,7 +63,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
-class Group(TyperGroup):
+class Group(PlainFlags, TyperGroup):
     """The group of all commands of `accord`; each is imported when it is run."""
 
     owner = ""  # name of the robot whose commands these are
@@ -100,9 +108,15 @@ class Group(TyperGroup):
             AccordError: for an unknown command, or one whose libraries are not installed.
         """
         name, *words = args
+        if now := RENAMED.get(f"{self.owner}.{name}"):
+            line = f"{ctx.command_path} {name} is now accord {now}"
+            raise errors.AccordError(f"{line}; accord run {self.owner} {name} runs the scenario")
         if command := self.load(name):
             return name, command, words
-        hint = errors.did_you_mean(name, self.list_commands(ctx))
+        all_names = self.list_commands(ctx)
+        hint = errors.did_you_mean(name, all_names, "", f"{ctx.command_path} --help lists all")
+        if self.owner and name in COMMANDS:
+            hint = f"; did you mean accord {name} {self.owner}?"
         full_name = ".".join(filter(None, [self.owner, name]))
         advice = plugins.lacking("commands", full_name, name)
         advice = advice or plugins.lacking("robots", full_name.replace("-", "_"), name)

@@ -30,6 +30,7 @@ from roboaccord.contract import errors
 from roboaccord.scenario.user_code import DEBUG, shows_tracebacks
 
 DEBUG_OPTION = "--debug"
+SHORT = {"-h": "--help", "-o": "--out"}  # options that people know by a letter
 INTERRUPTED = 128 + signal.SIGINT  # exit status of a process that SIGINT ended, as shells count it
 
 
@@ -71,6 +72,9 @@ def run(words: list[str]) -> int:
     """Run one command line, with `--debug` anywhere before `--`, and return the exit status."""
     debug_before = os.environ.get(DEBUG, "")
     end = words.index("--") if "--" in words else len(words)
+    words = [SHORT.get(word, word) for word in words[:end]] + words[end:]
+    if words[:1] == ["help"]:  # accord help [COMMAND]
+        words = [*words[1:], "--help"]
     if DEBUG_OPTION in words[:end]:
         words = [word for word in words[:end] if word != DEBUG_OPTION] + words[end:]
         os.environ[DEBUG] = "1"  # the environment passes it on to worker processes and nodes

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from typer.core import TyperCommand
-
+from roboaccord.cli.flags import PlainCommand
 from roboaccord.cli.options import P, R, marked
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import LARGEST as LARGEST
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for the function of a command whose `options` take many numbers."""
 
-    class NumberJoiningCommand(TyperCommand):
+    class NumberJoiningCommand(PlainCommand):
         """A command that joins the numbers behind its options into one word."""
 
         def parse_args(self, ctx: Context, args: list[str]) -> list[str]:

@@ -39,7 +39,9 @@ def text_of(result: object) -> str:
 
 def _printed(result: object) -> Console:
     """Return a console that has recorded the printed result."""
-    screen = Console(record=True, file=io.StringIO(), width=WIDTH, markup=False, highlight=False)
+    # In a notebook a console would show each line at once, beside what is returned.
+    options: dict[str, Any] = {"markup": False, "highlight": False, "force_jupyter": False}
+    screen = Console(record=True, file=io.StringIO(), width=WIDTH, **options)
     for item in shown_of(result):
         screen.print(visible(item) if isinstance(item, str) else item, soft_wrap=True)
     return screen

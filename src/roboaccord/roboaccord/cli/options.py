@@ -12,7 +12,9 @@ that take several numbers are in many_numbers.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, ParamSpec, TypeVar
 
@@ -25,6 +27,7 @@ from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import REFERENCE, check_engine, simulator_names
 from roboaccord.engines.installed import default_names, installed_names
 from roboaccord.scenario import Setup, setups
+from roboaccord.scenario.keys import keys_of
 from roboaccord.scenario.robot_file import remarks_on
 
 P = ParamSpec("P")
@@ -166,7 +169,21 @@ def load_setup(
     )
     for subject, remark in remarks_on(setup).items():
         note(f"{subject}: {remark}")
+    note_doubts(setup, changes or ())
     return setup
+
+
+def note_doubts(setup: Setup, changes: Sequence[str]) -> None:
+    """Print a line about each change of a number that is hardly meant, although it is accepted."""
+    units = {key.key: key.unit for key in keys_of(setup)} if changes else {}
+    for key, _, text in (change.partition("=") for change in changes):
+        with suppress(ValueError):
+            in_rad = math.radians(float(text))
+            unit = units.get(key) or units.get(key.rpartition(".")[0])
+            if unit == "rad" and abs(float(text)) > math.tau:
+                note(f"{key}: {text} rad is more than a turn; {text} degrees are {in_rad:.3g} rad")
+            if key == "parameters.gravity" and in_rad < 0.0:
+                note(f"{key}: {text} points upwards, a positive number downwards")
 
 
 def one_scenario(words: Sequence[str] | None) -> tuple[str, dict[str, str]]:

@@ -36,10 +36,11 @@ from roboaccord.door.runs import RUN, run
 from roboaccord.engines import check_engine
 from roboaccord.run import NO_INPUTS, UNITS, Figures, RecordedInputs
 from roboaccord.run.runner import Run, find_runner
-from roboaccord.scenario import TIMEOUT, Setup, check_controller
+from roboaccord.scenario import TIMEOUT, Setup, check_controller, is_file
 from roboaccord.simulators.base import Simulator
 
 IN_PROCESS = ("direct", "ros")  # transports that run in this process: a display can follow them
+STILL = 1e-9  # rad or m: a robot that moves less is at rest
 DISPLAY = "browser"  # entry point of `roboaccord.displays`, called with a setup and a speed
 
 
@@ -93,7 +94,7 @@ _transport = typer.Option(
 TransportName = Annotated[str, _transport]
 _controller = typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
 ControllerName = Annotated[str, _controller]
-_inputs = typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag.")
+_inputs = typer.Option(metavar="RUN", help="Repeat what people did in a driven run.")
 RecordedRun = Annotated[Path | None, _inputs]
 
 
@@ -115,8 +116,9 @@ def run_command(
 ) -> Result:
     """Run a scenario, and record it.
 
-    For a URDF or xacro FILE the scenario may be omitted: the robot is then released at rest. Its
-    controllers are none, pd, sine and random.
+    For a robot's FILE the scenario may be omitted: the robot is then released at rest. Its
+    controllers are none, pd, sine and random, and those that packages add, such as follow; those
+    of a robot are in its scenarios.
 
     Examples:
 
@@ -225,6 +227,20 @@ def stay_open(display: RunDisplay, trajectory: Trajectory, stay: float) -> None:
     display.close()
 
 
+def moved(setup: Setup, trajectory: Trajectory) -> str:
+    """Return whether a robot moved, and how far: that of its joints, or the base, which did most.
+
+    A motion below STILL is that of a robot at rest, by round-off.
+    """
+    largest = abs(trajectory.q - trajectory.q[0]).max(axis=0)
+    travels = dict(zip(setup.joints, largest, strict=True))
+    travels["the base"] = abs(trajectory.position - trajectory.position[0]).max()
+    name = max(travels, key=lambda name: travels[name])
+    if travels[name] < STILL:
+        return "no; --set controller.name=sine drives the joints"
+    return f"{name} by up to {travels[name]:.3g} {'rad' if name in setup.tree.hinges else 'm'}"
+
+
 def shown_of(result: Run) -> list[str]:
     """Return the printed lines of a run: what ran, how fast, its figures, hash and bag."""
     setup, motion = result.request.setup, result.motion
@@ -237,6 +253,8 @@ def shown_of(result: Run) -> list[str]:
     for name, value in motion.figures().items():
         figure = ("–", "") if math.isnan(value) else (f"{value:.4g}", UNITS.get(name, ""))
         rows[name.replace("_", " ")] = figure
+    if is_file(setup.robot.key):
+        rows["moved"] = (moved(setup, result.trajectory), "")
     if motion.events:
         rows["events"] = (str(len(motion.events)), "")
     rows["sha256"] = (motion.sha256[:16], "")

@@ -18,6 +18,7 @@ from typing import Annotated, Protocol
 
 import typer
 
+from roboaccord.cli.console import note
 from roboaccord.cli.dashboard import Dashboard, screen_shown
 from roboaccord.cli.folder import results
 from roboaccord.cli.keys import Keyboard, read_key_map
@@ -91,6 +92,8 @@ def teleop_command(
     """
     setup = load_setup(robot, scenario, [*(changes or []), f"duration={duration!r}"], faults)
     check_controller(setup)
+    if not setup.scenario.driven:
+        note(f"{scenario} may ignore the keys: it is not driven, as the scenario teleop is")
     key_map = read_key_map(keys)
     with terminal_keys() as read:
         keyboard = Keyboard(setup, key_map, read)

@@ -6,7 +6,7 @@
     checks                                 checks of commands, states and times
     outcome, codes, profiles               results of a cross-check; engines with their settings
     results, shown                         results of commands and their JSON; their display
-    errors, files                          errors for the user; safe reading and writing
+    errors, suggestions, files             errors for the user, what is meant; safe files
     plugins, modes                         entry points of packages; modes of commands
 
 Names may be added, as lines of `__init__.pyi`; defaults, limits and messages may change. Existing

@@ -48,6 +48,7 @@ from .files import read_text as read_text
 from .files import read_xml as read_xml
 from .files import writing as writing
 from .interfaces import Acceleration as Acceleration
+from .interfaces import AnyController as AnyController
 from .interfaces import AnyEngine as AnyEngine
 from .interfaces import Controller as Controller
 from .interfaces import Engine as Engine

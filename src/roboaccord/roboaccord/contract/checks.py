@@ -115,7 +115,8 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
     if effort.shape != (len(joints),):
         count = effort.size
         missing = f": {joints[count]} is missing" if count < len(joints) else ""
-        gave = f"{who} gave {count} efforts at t = {time:.6f} s"
+        shape = "" if effort.ndim == 1 else f" of shape {effort.shape}, not ({len(joints)},),"
+        gave = f"{who} gave {count} efforts{shape} at t = {time:.6f} s"
         raise AccordError(f"{gave}, the robot has {len(joints)} joints{missing}")
     if len(joints) and not np.isfinite(effort).all():
         first_bad = int(np.flatnonzero(~np.isfinite(effort))[0])

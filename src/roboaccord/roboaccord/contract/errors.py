@@ -1,11 +1,12 @@
 """Errors for the user, and output without control characters.
 
 A command prints an `AccordError` as one line, and ends with exit status 2. `check_known` and
-`did_you_mean` make errors about unknown names; `need`, `missing` and `missing_behind` make those
-about libraries that are not installed, by the pip extras (groups of optional libraries) to which
-they belong. `visible` replaces control characters in a text, and `guard`, called once at the start
-of a process, in everything that it prints, so that names in a stranger's file cannot control the
-terminal (test_control_characters).
+`did_you_mean` (suggestions.py) make errors about unknown names; `need`, `missing` and
+`missing_behind` make those about libraries that are not installed, by the pip extras (groups of
+optional libraries) to which they belong. `visible` replaces control characters in a text, and
+`guard`, called once at the start of a process, in everything that it prints, so that names in a
+stranger's file cannot control the terminal (test_control_characters). It also wraps long lines on
+stderr (`wrapped`).
 
 EXTRAS must equal the requirements in setup.cfg (test_packaging). CONTROLS may grow, and must not
 shrink.
@@ -13,20 +14,22 @@ shrink.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import IO, Any
 
+from roboaccord.contract.suggestions import did_you_mean as did_you_mean
+from roboaccord.contract.suggestions import listed as listed
+from roboaccord.contract.suggestions import nearest as nearest
+from roboaccord.contract.suggestions import translated as translated
 from roboaccord.numerics.machine import SAFE_PATH
 
-# Number of names that a message lists at most: with 12 characters each, four lines of a terminal.
-MOST_CHOICES = 24
 # By extra, which is a group of optional libraries: pip's requirement for each module.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
@@ -34,7 +37,11 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
                "plotly": "plotly>=5.20"},
     "bag": {"mcap": "mcap>=1.2", "rosbags": "rosbags>=0.11.7,<0.12",
             "zstandard": "zstandard>=0.20"},
+    "gym": {"gymnasium": "gymnasium>=1.0"},
 }  # fmt: skip
+# Columns of a line on stderr at most, but for a path that is longer; COLUMNS of the environment in
+# place of it for programs that read single lines.
+WIDTH, COLUMNS = 100, "ROBOACCORD_COLUMNS"
 DISPENSABLE = ("numba",)  # libraries that are not required: kernels can be interpreted
 # Control characters except tab and newline, characters that reorder text, and lone surrogates.
 CONTROLS = re.compile(
@@ -44,6 +51,10 @@ CONTROLS = re.compile(
 
 class AccordError(Exception):
     """An error for the user: one line that states what is wrong and, where possible, what to do."""
+
+    def __str__(self) -> str:
+        """Return the line in words of this project, with the next step."""
+        return translated(super().__str__())
 
 
 class DivergedError(AccordError):
@@ -71,28 +82,14 @@ def check_known(what: str, names: str | Iterable[str], available: Collection[str
     """
     for name in [names] if isinstance(names, str) else names:
         if name not in available:
-            raise AccordError(f"{what}{name}{did_you_mean(name, available)}")
+            prefix = what.rpartition(" ")[2]  # such as "initial.q.", which must be typed as well
+            raise AccordError(f"{what}{name}{did_you_mean(str(name), available, prefix)}")
 
 
 def check_switch(name: str, value: object) -> None:
     """Refuse the value of a switch that is neither True nor False."""
     if not isinstance(value, bool):
         raise AccordError(f"{name} is {value}, and must be true or false")
-
-
-def did_you_mean(word: str, available: Iterable[str]) -> str:
-    """Return the end of a message: the word that was meant, or all words available."""
-    options = sorted(available)
-    spelled_alike = [option for option in options if _normalised(option) == _normalised(word)]
-    if close := spelled_alike or difflib.get_close_matches(word, options, n=1):
-        return f"; did you mean {close[0]}?"
-    others = f" and {len(options) - MOST_CHOICES} more" if len(options) > MOST_CHOICES else ""
-    return f"; available: {', '.join(options[:MOST_CHOICES]) or 'none'}{others}"
-
-
-def _normalised(word: str) -> str:
-    """Return a word in lower case, with leading zeros of its numbers removed."""
-    return re.sub(r"0+(?=\d)", "", word.lower())
 
 
 def need(what: str, *extras: str) -> None:
@@ -133,6 +130,14 @@ def _install_line(requirements: Iterable[str]) -> str:
     return f"{', '.join(by_name)}: pip install {shlex.join(pip_arguments)}" if by_name else ""
 
 
+def wrapped(text: str) -> str:
+    """Return text with long lines wrapped at WIDTH columns, further ones indented."""
+    width = int(os.environ.get(COLUMNS, WIDTH))
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    wrapper.subsequent_indent = "  "
+    return re.sub(f".{{{width + 1},}}", lambda line: wrapper.fill(line[0]), text)
+
+
 def visible(text: str) -> str:
     """Return text with its control characters escaped as in JSON."""
     return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -144,10 +149,11 @@ class Visible:
     Args:
         stream: to write to. The attribute has the name by which the library rich, whose styles are
             control characters, finds the stream behind a proxy.
+        wraps: whether long lines are wrapped.
     """
 
-    def __init__(self, stream: IO[str]) -> None:
-        self.rich_proxied_file = stream
+    def __init__(self, stream: IO[str], *, wraps: bool = False) -> None:
+        self.rich_proxied_file, self._wraps = stream, wraps
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the stream itself: all but `write` is as it was."""
@@ -155,12 +161,13 @@ class Visible:
 
     def write(self, text: str) -> int:
         """Write text."""
-        self.rich_proxied_file.write(visible(text))
+        shown = visible(text)
+        self.rich_proxied_file.write(wrapped(shown) if self._wraps else shown)
         return len(text)
 
 
 def guard() -> None:
-    """Escape control characters in what this process prints, from now on.
+    """Escape control characters in what this process prints, and wrap stderr, from now on.
 
     Python processes that it starts, or that libraries start, as glfw does, will not import modules
     from the current folder.
@@ -171,4 +178,4 @@ def guard() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
         if stream is not None and not isinstance(stream, Visible):
-            setattr(sys, name, Visible(stream))
+            setattr(sys, name, Visible(stream, wraps=name == "stderr"))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -78,7 +78,7 @@ def parse_fault(text: str) -> Fault:
         AccordError: for a text of another form, an unknown kind, or a number out of range.
     """
     if not (match := _TEXT.fullmatch(text)):
-        raise AccordError(f"a fault is {FORM}, not {text!r}")
+        raise AccordError(f"a fault is JOINT=KIND[:SIZE][@SECONDS], not {text!r}")
     joint, word, number, seconds = match.groups()
     check_known(f"fault {text}: unknown kind ", word, KINDS)
     kind = EVENTS[f"joint_{word}"]
@@ -104,7 +104,7 @@ def fault_of(event: Event) -> Fault | None:
     return Fault(event.subject, kind, event.time, size=event.size) if kind else None
 
 
-def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) -> None:
+def check_joint(fault: Fault, joints: Collection[str], hinges: Collection[str]) -> None:
     """Refuse a fault of a joint that is not a hinge.
 
     Args:
@@ -115,7 +115,8 @@ def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) ->
     Raises:
         AccordError: for an unknown joint, or one that slides.
     """
-    check_known(f"fault {fault}: no joint ", fault.joint, joints)
+    if fault.joint not in joints:
+        check_known(f"fault {fault}: no joint ", fault.joint, hinges)
     if fault.joint not in hinges:
         can = "hinges can fail, and no base or prismatic joint"
         raise AccordError(f"fault {fault}: {fault.joint} slides; {can}")

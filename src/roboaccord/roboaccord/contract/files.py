@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, nearest
 
 # [bytes] Largest file that is read into memory: twice the collection of 500 robots (131 MB).
 LARGEST = 256_000_000
@@ -90,7 +90,8 @@ def parse_xml(data: bytes | str, what: str) -> ET.Element:
         top = ET.fromstring(data)
         ET.tostring(top)  # raises RecursionError for a nesting that is too deep
     except (ET.ParseError, ValueError, LookupError, RecursionError) as error:
-        raise AccordError(f"{what} is not XML: {error}") from None
+        reason = str(error) if data.strip() else "it is empty"
+        raise AccordError(f"{what} is not XML: {reason}") from None
     return top
 
 
@@ -245,5 +246,16 @@ def _is_of_kind(path: Path, kind: str, size: int) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason of an error: that of the operating system, if there is one."""
-    return str(getattr(error, "strerror", None) or error)
+    """Return the reason of an error: that of the operating system, if there is one.
+
+    Where a file is missing, its folder may be, or a file beside it may be meant.
+    """
+    reason = str(getattr(error, "strerror", None) or error)
+    if isinstance(error, FileNotFoundError) and error.filename:
+        path = Path(os.fsdecode(error.filename))
+        if not path.parent.is_dir():
+            return f"there is no folder {path.parent}"
+        beside = (file.name for file in path.parent.glob("*") if file.suffix == path.suffix)
+        if near := nearest(path.name, beside):
+            reason += f"; did you mean {near[0]}?"
+    return reason

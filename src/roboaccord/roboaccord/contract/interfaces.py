@@ -9,7 +9,7 @@ classes are in simulators/base.py and engines/spec.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -30,6 +30,11 @@ class Controller(Protocol):
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the command for the next control period, over which it is constant."""
+
+
+AnyController = str | Callable[..., Controller] | Controller
+"""A user's controller: `package.module:Class`, a class that is called with the setup, or an object
+of such a class. "" is the controller of the scenario."""
 
 
 @runtime_checkable

@@ -102,9 +102,8 @@ class Modes:
         for name in sorted({*given} - accepted):
             owners = [m for m, names in options_by_mode.items() if name in names and m != SETUP]
             if owners:  # an option that no mode names goes with all
-                options = ", ".join(texts[n] for n in sorted(accepted & {*texts})) or "none"
                 belongs = f"{texts[name]} belongs to {command} {' or '.join(owners)}"
-                raise AccordError(f"{belongs}; {' '.join(in_force)} takes {options}")
+                raise AccordError(f"{belongs}, not to {' '.join(in_force)}")
         return accepted
 
     def check_arguments(self, function: Callable[P, R]) -> Callable[P, R]:

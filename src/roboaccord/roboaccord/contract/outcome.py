@@ -18,6 +18,7 @@ from enum import StrEnum, auto
 from typing import Any, Literal
 
 from roboaccord.contract.codes import Code as Code
+from roboaccord.contract.errors import did_you_mean
 from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
@@ -179,7 +180,7 @@ class Levels(dict[str, Findings]):
     def __getattr__(self, level: str) -> Findings:
         """Return the findings of a level by its name as an attribute."""
         if level not in self:
-            raise AttributeError(f"no level {level} was checked")
+            raise AttributeError(f"no level {level} was checked{did_you_mean(level, self)}")
         return self[level]
 
     @property

@@ -21,6 +21,7 @@ others use them.
                  FUNCTION.MODE     `modes.AddedMode` of such a function
                  show.CLASS        function that returns what is printed of a result of a class
                  plot.CLASS        function that returns its figure for pages (Plotly)
+                 draw.robot        function that draws a robot, some links in red, as PNG
                  check.ROBOT       (this very name) function that the conformance test of every
                                    robot calls; it returns the problems of its files for Gazebo
     storages     db3, packed       class like `bag.records.McapScan` that reads a bag's file which

@@ -16,17 +16,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from importlib.util import find_spec
 from pathlib import PurePath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import display
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from roboaccord.numerics.arrays import Array
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
@@ -174,11 +179,15 @@ class Shown:
         """Return what a notebook shows."""
         return display.html(self)
 
+    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, str]:
+        """Return what IPython prints, in place of all fields."""
+        return {"text/plain": str(self)}
+
     def plot(self, *what: str, out: str | PurePath | None = None) -> Figure:
         """Draw the result.
 
         Args:
-            what: signals of a run, by name or pattern (`JOINT.q`, `.qd`, `.effort`, `base.x`);
+            what: signals of a run, by name or pattern (`q/JOINT`, `qd/*`, `base/x`, `com/speed`);
                 figures of a report: `path`, `convergence`, `distance`, `one_step`, ...
             out: file to write, .svg or .png.
 
@@ -195,3 +204,43 @@ class Drawn(Shown):
     def figure(self, *what: str) -> Figure:
         """Return the Matplotlib figure that `plot` draws."""
         return self.plot(*what)
+
+    def arrays(self, *what: str) -> Mapping[str, Array]:
+        """Return the curves that `plot` draws, by name: x and y of their points (2, k).
+
+        Args:
+            what: as of `plot`.
+
+        Example:
+            >>> time, angle = run.arrays("q/joint_01")["q/joint_01"]  # [s], [rad]
+        """
+        curves: Mapping[str, Array] = display.arrays(self, what)
+        return curves
+
+
+class Signals(Drawn):
+    """Base class of runs, whose signals are the columns of a table, too."""
+
+    def to_pandas(self, *what: str) -> DataFrame:
+        """Return signals as a table of pandas: a column each, rows by the time [s].
+
+        Args:
+            what: signals as of `plot`; by default positions, rates and efforts of the joints, and
+                all signals of the base, in the units in which `plot` draws them.
+
+        Raises:
+            AccordError: for a name that is unknown, or without pandas.
+
+        Example:
+            >>> frame = run.to_pandas("q/*", "com/speed")
+            >>> frame["com/speed"].max()  # [m/s]
+        """
+        if not find_spec("pandas"):
+            raise AccordError("to_pandas needs pandas: pip install pandas")
+        from pandas import DataFrame, Index, Series
+
+        base = ("base/*",) if getattr(self, "has_base", True) else ()
+        curves = self.arrays(*(what or ("q/*", "qd/*", "effort/*", *base)))
+        return DataFrame(
+            {name: Series(y, Index(x, name="time")) for name, (x, y) in curves.items()}
+        )

@@ -17,14 +17,15 @@ from typing import Any
 class Display:
     """Functions that show a result.
 
-    `words` returns the sentence of a reason or finding, `text` and `html` the printed result, and
-    `plot` draws it.
+    `words` returns the sentence of a reason or finding, `text` and `html` the printed result,
+    `plot` draws it, and `arrays` returns what is drawn.
     """
 
     words: Callable[[Any], str] = repr
     text: Callable[[Any], str] = repr
     html: Callable[[Any], str] = repr
     plot: Callable[..., Any] = repr
+    arrays: Callable[..., Any] = repr
 
 
 # The functions in use; `roboaccord` sets them when it is imported.

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.checks import divergence
-from roboaccord.contract.results import Drawn, Quantity
+from roboaccord.contract.results import Quantity, Signals
 from roboaccord.contract.state import (
     NO_BODIES,
     NO_SWITCHES,
@@ -42,7 +42,7 @@ OVER_TIME = ("time", *STATE_ARRAYS)
 
 
 @dataclass(frozen=True)
-class Trajectory(Drawn):
+class Trajectory(Signals):
     """A motion sampled at the k control ticks, the initial state included, read-only.
 
     Args:

@@ -62,6 +62,7 @@ class Report(Drawn):
         energy: energy books of these runs, by engine.
         certificate: certificates of contact of these runs, or why there is none, by engine.
         trajectories: these runs, by engine.
+        setup: robot and scenario.
     """
 
     robot: str
@@ -91,6 +92,7 @@ class Report(Drawn):
     trajectories: Mapping[str, Trajectory] = field(
         default_factory=dict, repr=False, metadata=LEFT_OUT
     )
+    setup: Setup | None = field(default=None, repr=False, metadata=LEFT_OUT)
 
     @property
     def ok(self) -> bool:
@@ -279,4 +281,5 @@ def report_of(
             rows[name] = {engine: level.rows(check) for engine, check in by_engine.items()}
     robot, scenario, engines = setup.robot.name, setup.scenario.name, list(measured)
     verdict, by_level = outcome.verdict_of(findings), Levels.of(findings)
+    figures["setup"] = setup
     return Report(robot, scenario, verdict, by_level, checks, rows, engines, **figures)

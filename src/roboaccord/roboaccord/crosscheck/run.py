@@ -106,6 +106,7 @@ def run_crosscheck(
         AccordError: for a folder that cannot be written, an engine that is not available, or a
             tolerance below the noise floor.
     """
+    engines = [engines] if isinstance(engines, str) else engines
     # Levels, engines and the folder: errors of the request are found before anything runs.
     chosen = (*LEVELS, *levels)
     check_names(setup.scenario.crosscheck, [level.name for level in chosen])

@@ -51,7 +51,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         data = parse_yaml(text)
     except yaml.YAMLError as error:
-        raise AccordError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0]
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+            reason = f"line {error.problem_mark.line + 1}: {error.problem}"
+        raise AccordError(f"cannot read {path}: {reason}") from None
     if not isinstance(data, dict):
         raise AccordError(f"cannot read {path}: it holds no keys")
     for key in data:

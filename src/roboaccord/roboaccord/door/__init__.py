@@ -1,8 +1,8 @@
 """What commands do, as functions of the Python API: from a robot or a recorded run to a result.
 
-Inside are: `run` and `read_bag` (runs), `crosscheck` (checks), and what their arguments have in
-common (arguments). They are called as `ra.run`, `ra.crosscheck`, ... (docs/python.md), and the
-commands of cli call them, too.
+Inside are: `run` and `read_bag` (runs), `crosscheck` (checks), `make_env` (env), and what their
+arguments have in common (arguments). They are called as `ra.run`, ...
+(docs/python.md), and the commands of cli call them, too.
 
 Arguments may be added with defaults; they are then options of the command (test_modes compares).
 What must stay: names, arguments and results of the functions. What another package needs for a

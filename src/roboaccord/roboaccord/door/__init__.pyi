@@ -1,3 +1,4 @@
+from .arguments import Keywords as Keywords
 from .arguments import Options as Options
 from .arguments import Recording as Recording
 from .arguments import Settings as Settings
@@ -7,5 +8,6 @@ from .arguments import folder_of as folder_of
 from .arguments import setup_of as setup_of
 from .arguments import subject_mode as subject_mode
 from .checks import crosscheck as crosscheck
+from .env import make_env as make_env
 from .runs import read_bag as read_bag
 from .runs import run as run

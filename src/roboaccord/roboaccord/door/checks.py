@@ -23,7 +23,7 @@ from roboaccord.contract import ROBOTS, AccordError, Engine, Modes, plugins
 from roboaccord.contract.errors import missing
 from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.door import arguments
-from roboaccord.door.arguments import Options, Recording, Settings, Subject, subject_mode
+from roboaccord.door.arguments import Keywords, Options, Recording, Settings, Subject, subject_mode
 from roboaccord.engines import installed_names
 from roboaccord.run import Run, write_text
 from roboaccord.scenario import Setup, find_robot, is_file, load_scenario
@@ -84,31 +84,47 @@ def crosscheck(
     levels: Sequence[AnyLevel] = (),
     every: bool = False,
     out: str | Path | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[Keywords],
 ) -> Report:
     """Check engines, or a recorded run, against the reference, as `accord crosscheck` does.
 
     Args:
-        robot_or_recording: a robot, or a recorded run, of which every control period is checked.
+        robot_or_recording: a robot, or a recorded run, of which every control period is checked: a
+            bag, a run folder, or what `run` returned.
         scenario: name, or a YAML file; by default that of the recorded run.
         robot: robot of a recorded run that does not name it.
         engines: names or specifications; by default the installed ones.
-        settings: values by key of the scenario.
-        refine, progress, changed, command, levels, every: as in `run_crosscheck`.
+        settings: values by key of the scenario; `crosscheck.duration` [s] is the length of the
+            runs that are judged.
+        refine: number of physics steps at which the motion is compared, each half of the last.
         refused: called with each engine that cannot run the scenario, and why; the engine is left
             out. Without it, such an engine is an error if it was named.
+        progress: shows how far the check is; by default nothing is shown.
+        changed: whether the setup is no longer that of the scenario's file.
+        command: shell command that repeats the check, for the page.
+        levels: further levels, each a `crosscheck.level.Level`.
+        every: whether the engines' expert settings are checked, too.
         out: folder for report.html, summary.json and bags; by default a new one under runs/.
-        **options: see `Options`.
+        **options: `duration`, `control_period`, `physics_step` [s] and `seed` of the scenario, and
+            the options of a robot that is a file: see `Keywords`.
+
+    Returns:
+        a report, whose `verdict` is pass, fail or undecided; `print(report)` explains it.
 
     Raises:
         AccordError: if something that is needed is missing, or an argument is wrong.
+
+    Example:
+        >>> report = ra.crosscheck("snake", "serpenoid", engines=["mujoco"], duration=1)
+        >>> report.verdict, report.checks["one_step"]["mujoco"].max
+        >>> ra.crosscheck(ra.run("snake", "serpenoid", engine="dart")).line()
     """
     if not isinstance(robot_or_recording, Setup) and subject_mode(robot_or_recording) == "BAG":
         from roboaccord.bag.reader import read_run
 
         run = read_run(arguments.bag_of(robot_or_recording))
-        changes = arguments.changes_of(settings)
-        return check_recording(run, str(robot or ""), str(scenario or ""), changes, **options)
+        changes, robot_options = arguments.changes_and_options(settings, options)
+        return check_recording(run, str(robot or ""), str(scenario or ""), changes, **robot_options)
     from roboaccord.crosscheck.run import run_crosscheck
     from roboaccord.robots.excitation import excited
 
@@ -126,7 +142,7 @@ def crosscheck(
         out=folder,
         command=command,
         refused=refused,
-        changed=changed or bool(settings or options.get("faults")),
+        changed=changed or bool(settings or options.keys() - {"base", "packages", "arguments"}),
         progress=progress,
         levels=levels,
         every=every,

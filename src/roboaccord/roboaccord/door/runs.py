@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract import ROBOTS, Inputs, Modes, Observer
+from roboaccord.contract import ROBOTS, AnyController, Inputs, Modes, Observer
 from roboaccord.door import arguments
 from roboaccord.engines import check_engine
 from roboaccord.run import NO_INPUTS, RecordedInputs
@@ -44,7 +44,7 @@ def run(
     *,
     engine: str = "reference",
     settings: arguments.Settings | None = None,
-    controller: str = "",
+    controller: AnyController = "",
     inputs: arguments.Recording | Inputs = NO_INPUTS,
     transport: str = "direct",
     timeout: float = TIMEOUT,
@@ -52,16 +52,18 @@ def run(
     wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator,
     tell: Callable[[str], None] = arguments.tell,
     out: str | Path | None = None,
-    **options: Unpack[arguments.Options],
+    **options: Unpack[arguments.Keywords],
 ) -> Run:
     """Run a scenario, and record it, as `accord run` does.
 
     Args:
-        robot: name or file of a robot, or a robot in a scenario.
+        robot: name or file (URDF, xacro, SDF, MJCF) of a robot, or a robot in a scenario.
         scenario: name, or a YAML file; not needed for a robot's file.
-        engine: `reference`, or the name of an engine.
-        settings: values by key of the scenario.
-        controller: `MODULE:CLASS`, in place of the scenario's.
+        engine: `reference`, or the name of an engine, such as `mujoco` or `dart`.
+        settings: values by key of the scenario, as for `--set`: `{"friction.mu_along": 0.5}`.
+        controller: in place of the scenario's: a class that is called with the setup, an object
+            with `reset` and `update`, or `MODULE:CLASS`. Bags state its name and the hash of its
+            source.
         inputs: inputs of the run, or a recorded run, whose inputs are repeated.
         transport: `direct`, `ros` or `ros_processes`.
         timeout: how long the controller may take for an answer [s of wall time].
@@ -69,10 +71,22 @@ def run(
         wrap: returns the simulator to use in place of the one made; by default the same.
         tell: called with each line about the run that a person should read.
         out: folder for the bag; by default a new one under runs/.
-        **options: see `arguments.Options`.
+        **options: `duration`, `control_period`, `physics_step` [s] and `seed` of the scenario;
+            `faults`, and `base`, `packages` and `arguments` of a robot that is a file: see
+            `Keywords`.
+
+    Returns:
+        the run: `metrics` has its figures, `trajectory` its states as arrays [s, rad, rad/s, N m,
+        m], `to_pandas` a table, and `plot` draws it.
 
     Raises:
-        AccordError: if something that is needed is missing, or the run fails.
+        AccordError: in one line, if something that is needed is missing, an argument is wrong, or
+            the run fails.
+
+    Example:
+        >>> run = ra.run("snake", "serpenoid", duration=5, settings={"friction.mu_along": 0.5})
+        >>> run.metrics["speed"]  # [m/s]
+        >>> run.plot("q/joint_01", out="joint.svg")
     """
     check_engine(engine)
     # A recorded run is repeated with its duration and faults, unless others are given.
@@ -104,7 +118,22 @@ def run(
 
 
 def read_bag(recording: arguments.Recording) -> BagRun:
-    """Read a run from its folder or bag; errors as in `bag.reader.read_run`."""
+    """Read a recorded run: motion, commands, events and scenario.
+
+    Args:
+        recording: folder of a run, its bag (a folder or a file, MCAP or sqlite3), or what `run`
+            returned. Any bag of ROS 2 with joint states is read.
+
+    Returns:
+        the run, with its motion as `trajectory`: times [s], angles [rad], efforts [N m].
+
+    Raises:
+        AccordError: if it is not a bag, is damaged, or holds no joint states.
+
+    Example:
+        >>> bag = ra.read_bag("runs/snake_serpenoid_reference")
+        >>> bag.trajectory.time[-1], bag.scenario["friction"]
+    """
     from roboaccord.bag.folder import find_bag
 
     return read_run(find_bag(arguments.bag_of(recording)))

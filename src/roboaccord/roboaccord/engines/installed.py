@@ -103,6 +103,9 @@ def check_engine(name: str, accepted: Collection[str] = ()) -> None:
         AccordError: with a hint at a similar name.
     """
     accepted = accepted or simulator_names()
+    if not isinstance(name, str):
+        kind = type(name).__name__
+        raise AccordError(f"an engine is given by its name, such as 'dart', and not as a {kind}")
     if name not in accepted:
         engines_so_called = (e.name for e in specs().values() if name.lower() in e.also)
         meant = next(engines_so_called, name)

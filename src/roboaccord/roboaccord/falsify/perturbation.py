@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, did_you_mean
 
 EVERYWHERE = "*"  # WHERE for an error of all links or joints
 
@@ -96,10 +96,12 @@ class Perturbation:
         Raises:
             AccordError: if it applies to none of them.
         """
-        affected = [name for name in names if self.where in (EVERYWHERE, name)]
+        all_names = [*names]
+        affected = [name for name in all_names if self.where in (EVERYWHERE, name)]
         link_or_joint = KINDS[self.kind].place
         if not affected and self.where != EVERYWHERE:
-            raise self.impossible(f"there is no {link_or_joint} {self.where}")
+            hint = did_you_mean(self.where, all_names)
+            raise self.impossible(f"there is no {link_or_joint} {self.where}{hint}")
         if not affected:
             quantity = "a limit" if self.kind == "limit" else self.kind
             raise self.impossible(f"no {link_or_joint} has {quantity}")
@@ -126,7 +128,7 @@ def parse_perturbation(text: str) -> Perturbation:
     if not equals or not engine or not kind:
         raise AccordError(f"--perturb takes ENGINE:KIND[:WHERE]=VALUE, not {text!r}")
     if kind not in KINDS:
-        raise AccordError(f"--perturb {text}: unknown kind {kind}; there are {', '.join(KINDS)}")
+        raise AccordError(f"--perturb {text}: unknown kind {kind}{did_you_mean(kind, KINDS)}")
     try:
         value = float(number)
     except ValueError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -85,12 +85,13 @@ class Comparison(Drawn):
     Args:
         runs: paths of the bags.
         changes: keys of the scenario that differ.
-        figures: of all runs.
+        figures: of all runs, up to the end of the shortest one.
         partings: of each other run from the first, for links and for joints.
         judged: whether there is a verdict, because a tolerance was given or the scenarios are the
             same.
         signals: deviations of all signals from those of the first run, with the verdict on them.
         data: the signals of the runs.
+        end: of the shortest run [s]; None where all end together.
     """
 
     runs: Sequence[Path]
@@ -100,6 +101,7 @@ class Comparison(Drawn):
     judged: bool
     signals: SignalComparison = field(metadata=LEFT_OUT)
     data: Sequence[RunSignals] = field(metadata=LEFT_OUT)
+    end: float | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -121,7 +123,7 @@ class Comparison(Drawn):
         partings = [parting for parting in self.partings if parting.kind == "link"] or self.partings
         if partings:
             panels.append(self._distance_panel(partings))
-        panels += over_time(self.data, ["com.speed"])
+        panels += over_time(self.data, ["com/speed"])
         return Overlay(panels, self.labels)
 
     def _distance_panel(self, partings: Sequence[Parting]) -> Panel:
@@ -132,7 +134,8 @@ class Comparison(Drawn):
             traces.append(Trace("distance", parting.run, time, distance))
         label = f"largest distance of a {kind} [{unit}]"
         mark = min((p.time for p in partings if p.time is not None), default=None)
-        return Panel(f"distance from {self.labels[0]}", TIME, label, traces, mark=mark)
+        up_to = "" if self.end is None else f", compared up to {max(t.x[-1] for t in traces):g} s"
+        return Panel(f"distance from {self.labels[0]}{up_to}", TIME, label, traces, mark=mark)
 
     @property
     def labels(self) -> list[str]:
@@ -151,12 +154,27 @@ def compare(
 
     Args:
         runs: recorded runs, run folders or bags.
-        signals, start, stop, tolerance: as in `bag.compare.compare`; motions part where their
-            distance exceeds the tolerance, by default 1 mm or 1 mrad.
+        signals: names or glob patterns of the signals to compare, such as `q/*`; by default all.
+        start, stop: first and last time that are compared [s].
+        tolerance: largest deviation that passes, in the unit of each signal; motions part where
+            their distance exceeds it, by default 1 mm or 1 mrad.
+
+    Returns:
+        the comparison: `changes` of the settings, `figures`, `partings`, and the `verdict`, which
+        is None where settings differ and no tolerance is given.
 
     Raises:
         AccordError: if there is no such run, or two runs have nothing in common.
+
+    Example:
+        >>> comparison = ra.compare(run, rough)
+        >>> [(change.key, change.values) for change in comparison.changes]
+        >>> comparison.partings[0].time  # [s]
     """
+    signals = [signals] if isinstance(signals, str) else signals
+    if wrong := [run for run in runs if not isinstance(run, str | Path | Run | RunSignals)]:
+        form = "compare takes runs, their folders or bags, one by one"
+        raise AccordError(f"{form}, and no {type(wrong[0]).__name__}")
     run_signals = read_runs(runs or last_runs(2))
     if len(run_signals) < 2:
         raise AccordError("compare takes two runs or more, or none for the last two under runs/")
@@ -164,6 +182,10 @@ def compare(
     signal_comparison = by_signal.compare(
         bags[0], bags[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
     )
+    robots = dict.fromkeys(run.run.robot for run in run_signals)
+    if len(robots) > 1 and not signals:
+        advice = "name signals that mean the same, such as --signals 'base/*'"
+        raise AccordError(f"runs of different robots, {' and '.join(robots)}: {advice}")
     # When the motions part, by links and by joints.
     threshold = DEFAULT_THRESHOLD if tolerance is None else tolerance
     window = -math.inf if start is None else start, math.inf if stop is None else stop
@@ -175,19 +197,22 @@ def compare(
                 partings.append(parting)
     # Keys that differ, and whether the scenarios are the same.
     changes = changes_of(run_signals)
-    same_scenario = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
+    same_scenario = {c.key for c in changes} <= {"engine", "transport", "physics_step", "duration"}
     judged = tolerance is not None or same_scenario
-    paths, figures = [run.path for run in run_signals], _figures(run_signals)
-    return Comparison(paths, changes, figures, partings, judged, signal_comparison, run_signals)
+    ends = sorted(float(run.motion.time[-1]) for run in run_signals)
+    paths, figures = [run.path for run in run_signals], _figures(run_signals, ends[0])
+    compared = Comparison(paths, changes, figures, partings, judged, signal_comparison, run_signals)
+    return replace(compared, end=ends[0]) if ends[-1] > ends[0] + SLACK else compared
 
 
-def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
-    """Return all figures of the runs; only the general ones of a run whose robot is unknown."""
+def _figures(runs: Sequence[RunSignals], end: float) -> list[FigureChange]:
+    """Return all figures of the runs up to a time [s]; of an unknown robot only general ones."""
     by_run = list[Mapping[str, float]]()
     for run in runs:
+        motion = run.motion.window(-math.inf, end + SLACK)
         general = GeneralFigures()
-        general.add(run.motion)
-        by_run.append(metrics_of(run.setup, run.motion) if run.setup else general.figures(()))
+        general.add(motion)
+        by_run.append(metrics_of(run.setup, motion) if run.setup else general.figures(()))
     changes = []
     for name in dict.fromkeys(name for figures in by_run for name in figures):
         values = [figures.get(name, math.nan) for figures in by_run]
@@ -221,7 +246,7 @@ def _parting(
     return Parting(
         run=number,
         kind=kind,
-        unit="m" if kind == "link" else runs[0][f"{names[worst]}.q"].unit,
+        unit="m" if kind == "link" else runs[0][f"q/{names[worst]}"].unit,
         threshold=threshold,
         time=float(time[above[0]]) if len(above) else None,
         where=names[above[0]] if len(above) else "",

@@ -18,13 +18,13 @@ from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
-# Largest number of samples of a curve: more than the pixels of a screen's width.
-MAX_POINTS = 1500
+# Largest number of samples of a curve: about the pixels of the page's width.
+MAX_POINTS = 1000
 # Largest number of joints whose signals are drawn, as many as one can distinguish; of more joints,
 # evenly spaced ones are drawn.
 MAX_JOINTS = 8
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # names of Plotly
-# Share of the smallest values that a logarithmic axis may leave out: 15 of MAX_POINTS. By eye:
+# Share of the smallest values that a logarithmic axis may leave out: 10 of MAX_POINTS. By eye:
 # where a curve passes through 0, single points would stretch the axis.
 OUTLIER_SHARE = 0.01
 REFERENCE = "reference"

@@ -12,6 +12,7 @@ Matplotlib is imported only where a figure is drawn, so that other commands do n
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,8 +85,17 @@ def styled(size: tuple[float, float] = SIZE) -> Iterator[Figure]:
     from matplotlib import style
     from matplotlib.figure import Figure
 
+    class Shown(Figure):
+        """A figure that a notebook shows, whether or not Matplotlib has been set up in it."""
+
+        def _repr_png_(self) -> bytes:
+            """Return the picture, for the cell's output."""
+            picture = io.BytesIO()
+            self.savefig(picture, format="png")
+            return picture.getvalue()
+
     with style.context(["default", STYLE]):  # not a user's matplotlibrc
-        yield Figure(figsize=size, layout="constrained")
+        yield Shown(figsize=size, layout="constrained")
 
 
 def save(figure: Figure, path: Path) -> None:

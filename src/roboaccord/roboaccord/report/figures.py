@@ -21,7 +21,8 @@ from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.rotations import quaternion_rpy
-from roboaccord.report import curves
+from roboaccord.report import curves, portrait
+from roboaccord.report.cause_words import summary_of
 from roboaccord.report.curves import REFERENCE, Figure, engine_curve
 from roboaccord.report.energy import ITEMS, TIME, book_figure, book_rows, energy_figure
 from roboaccord.report.plots import render_page
@@ -190,8 +191,10 @@ def render_report(report: Report) -> str:
     """Return the page of a cross-check as HTML."""
     events = [(engine, event) for engine, of_engine in report.events.items() for event in of_engine]
     events.sort(key=lambda entry: entry[1].time)
+    picture, caption = portrait.picture_of(report)
     return render_page(
-        "template.html", result=report, verdict=report.describe(), findings=report.levels,
+        "template.html", picture=picture, caption=caption, width=portrait.SIZE[0],
+        resolved=summary_of, result=report, verdict=report.describe(), findings=report.levels,
         colours={engine: curves.colour_of(engine, report.engines) for engine in report.engines},
         levels=tables_of(report), tolerances=tolerance_rows(report.tolerances),
         metrics=metric_rows(report.metrics), items=[name for name, _ in ITEMS.values()],

@@ -207,8 +207,8 @@ def plot(
     for pattern in signals:
         matches = {name for run in run_signals for name in run.choose(pattern)}
         if not matches:
-            hint = did_you_mean(pattern, [*names])
-            raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
+            hint = did_you_mean(pattern, [*names], "", "--list names all signals")
+            raise AccordError(f"no run and no signal {pattern}{hint}")
         chosen += [name for name in names if name in matches and name not in chosen]
     if xy:
         if len(chosen) != 2:
@@ -259,12 +259,12 @@ def overview(runs: Sequence[RunSignals]) -> list[Panel]:
     """Return panels that give an overview: the path in its plane, some joints, and the speed."""
     panels = []
     # The path of the centre of mass or of the base, in the plane of its two largest extents.
-    points = [point for point in ("com", "base") if all(f"{point}.x" in run for run in runs)]
+    points = [point for point in ("com", "base") if all(f"{point}/x" in run for run in runs)]
     if points:
-        names = [f"{points[0]}.{axis}" for axis in "xyz"]
+        names = [f"{points[0]}/{axis}" for axis in "xyz"]
         spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
         first, second = sorted(np.argsort([-span for span in spans], kind="stable")[:2].tolist())
         panels.append(against(runs, names[first], names[second]))
     joints = runs[0].motion.joints
-    panels += over_time(runs, [f"{joints[i]}.q" for i in curves.drawn_joints(len(joints))])
-    return panels + over_time(runs, ["com.speed"])
+    panels += over_time(runs, [f"q/{joints[i]}" for i in curves.drawn_joints(len(joints))])
+    return panels + over_time(runs, ["com/speed"])

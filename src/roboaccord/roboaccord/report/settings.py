@@ -1,8 +1,8 @@
 """Settings in which recorded runs differ, and labels of runs that name them.
 
-Settings are the keys of the scenario, the engine and the transport. Where at most KEYS_IN_LABEL of
-them differ, a run's label has their values, and otherwise its folder. Names of `SettingChange` are
-keys of `--json` and stay.
+Settings are the keys of the scenario, the engine, the transport and a user's controller. Where at
+most KEYS_IN_LABEL of them differ, a run's label has their values, and otherwise its folder. Names
+of `SettingChange` are keys of `--json` and stay.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[Ru
 
 @dataclass(frozen=True)
 class SettingChange:
-    """A key in which runs differ: of the scenario, `engine` or `transport`.
+    """A key in which runs differ: of the scenario, `engine`, `transport` or `controller`.
 
     Args:
         key: with dots, as `--set` takes it.
@@ -86,6 +86,8 @@ def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
         yield "engine", run.run.engine, ""
     if run.run.transport:
         yield "transport", run.run.transport, ""
+    if run.run.controller:
+        yield "controller", run.run.controller, ""
     try:
         keys = keys_of(run.setup) if run.setup else []
     except AccordError:  # the controller is not installed

@@ -4,7 +4,8 @@
 mapping is made, only its unit, meaning, time stamps and the function that computes it are entered
 (`_add`, called by `_add_recorded`, `_add_links` and `_add_energies`). Signals of the same kind
 share a panel in plots, which `_KINDS` and `_MEANINGS` decide. Names stay, as users type them
-(`JOINT.q`, `base.x`, `com.speed`).
+(`q/JOINT`, `base/x`, `com/speed`): those that a bag's columns and `accord compare` have are the
+same. Former names (`JOINT.q`, `base.x`) are read as well (`bag.columns.matching`).
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from roboaccord.bag.columns import columns, table
+from roboaccord.bag.columns import QUANTITIES, columns, matching, table
 from roboaccord.bag.compare import TURNS, signals_of
 from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.bag.folder import find_bag
@@ -37,8 +37,8 @@ from roboaccord.scenario.setup import Setup
 _log = logging.getLogger(__name__)
 # Number of samples for which the poses of links are computed at once: 12 MB for 30 links.
 POSES_AT_ONCE = 4096
-# Meaning of a joint's or the base's signal, by the last part of its name (of `base.vx`: v). Signals
-# of one meaning share a panel.
+# Meaning of a joint's signal, by the first part of its name, and of the base's, by the letter of
+# its last part (of `base/vx`: v). Signals of one meaning share a panel.
 _MEANINGS = {
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
     "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
@@ -71,9 +71,9 @@ class Signal:
     @property
     def kind(self) -> str:
         """The kind of signal: those of the same kind and unit share a panel."""
-        head, _, last = self.name.rpartition(".")  # of link:LINK.x: link:LINK and x
-        other = self.meaning if last in _MEANINGS else head or self.name  # of a joint, or a body
-        return _KINDS.get(head.partition(":")[0], other)
+        first = self.name.partition("/")[0]
+        other = self.name if first == "switch" else first
+        return _MEANINGS[first] if first in QUANTITIES else _KINDS.get(first, other)
 
     @property
     def axis(self) -> str:
@@ -98,11 +98,11 @@ class Source(NamedTuple):
 class RunSignals(Mapping[str, Signal]):
     """Mapping from names to the signals of a recorded run, which are computed on demand.
 
-    `JOINT.q`, `.qd`, `.effort`; `base.x`, `.roll`, `.vx`, ..., and so of free bodies, as `BODY.x`;
-    `link:LINK.x`, `.y`, `.z` (origin);
-    `com.x`, `com.speed` (centre of mass); `contact.force` and its components: the external force
-    without gravity and commanded wrenches, from the change of momentum; `contact.count`;
-    `energy.kinetic`, `.potential`, `.total`, `.work`; `switch:NAME`.
+    `q/JOINT`, `qd/`, `effort/`; `base/x`, `/roll`, `/vx`, ..., and so of free bodies, as `BODY/x`;
+    `link/LINK/x`, `/y`, `/z` (origin);
+    `com/x`, `com/speed` (centre of mass); `contact/force` and its components: the external force
+    without gravity and commanded wrenches, from the change of momentum; `contact/count`;
+    `energy/kinetic`, `energy/potential`, `energy/total`, `energy/work`; `switch/NAME`.
 
     Args:
         run: a run, a run folder or a bag.
@@ -124,7 +124,7 @@ class RunSignals(Mapping[str, Signal]):
             times, arrows = read_arrows(self.run.contacts)
             counts = np.array([*map(len, arrows)], dtype=float)
             contacts = Source("1", "number of contact points", lambda: counts, times)
-            self._sources["contact.count"] = contacts
+            self._sources["contact/count"] = contacts
 
     def __getitem__(self, name: str) -> Signal:
         source = self._sources[name]
@@ -140,18 +140,16 @@ class RunSignals(Mapping[str, Signal]):
         return len(self._sources)
 
     def choose(self, pattern: str) -> list[str]:
-        """Return the names that match a name or a glob pattern."""
-        return [pattern] if pattern in self else [n for n in self if fnmatchcase(n, pattern)]
+        """Return the names that match a name or a glob pattern, as `bag.columns.matching` does."""
+        return matching([*self], pattern)
 
     def groups(self) -> list[SignalGroup]:
         """Return the signals in groups; all joints, or all links, are one group each."""
         by_pattern = dict[str, list[str]]()
         for name in self:
-            first, _, last = name.rpartition(".")
-            pattern = f"*.{last}" if first in self.motion.joints else name
-            if first.startswith("link:"):
-                pattern = f"link:*.{last}"
-            by_pattern.setdefault(pattern, []).append(name)
+            first, *_, last = name.split("/")
+            pattern = f"link/*/{last}" if first == "link" else name
+            by_pattern.setdefault(f"{first}/*" if first in QUANTITIES else pattern, []).append(name)
         sources = {pattern: self._sources[names[0]] for pattern, names in by_pattern.items()}
         return [SignalGroup(p, len(by_pattern[p]), s.unit, s.meaning) for p, s in sources.items()]
 
@@ -216,38 +214,38 @@ class RunSignals(Mapping[str, Signal]):
             frame = frames.get(kind, "")
             if frame and not name.startswith("q"):
                 text = _MEANINGS.get(name[0], f"{name} of base_link").replace("base_link", frame)
-                self._add(f"{kind}.{name}", unit, text, values)
+                self._add(label, unit, text, values)
             elif kind == "switch":
-                self._add(f"switch:{name}", unit, "switch, 1 for on", values)
-            elif kind in ("q", "qd", "effort"):
-                self._add(f"{name}.{kind}", unit, _MEANINGS[kind], values)
+                self._add(label, unit, "switch, 1 for on", values)
+            elif kind in QUANTITIES:
+                self._add(label, unit, _MEANINGS[kind], values)
         for name, values in signals_of(self.run).items():
             frame, _, turn = name.partition("/")
             if frame in frames and turn in TURNS:
-                self._add(f"{frame}.{turn}", "rad", f"{turn} of {frames[frame]}", np.unwrap(values))
+                self._add(name, "rad", f"{turn} of {frames[frame]}", np.unwrap(values))
 
     def _add_links(self, tree: Tree) -> None:
         """Add the signals that follow from the description: centre of mass, energies, links."""
         self._add_axes("com", "m", "{} of the centre of mass", "centre")
         if any(link.mass for link in tree.links):
             speed = "speed of the centre of mass"
-            self._add("com.speed", "m/s", speed, partial(self._norm, "velocity"))
+            self._add("com/speed", "m/s", speed, partial(self._norm, "velocity"))
             self._add_energies()
         for k, link in enumerate(tree.links):
-            self._add_axes(f"link:{link.name}", "m", "{} of a link's origin", "links", k)
+            self._add_axes(f"link/{link.name}", "m", "{} of a link's origin", "links", k)
 
     def _add_energies(self) -> None:
         """Add energies and, for a base that moves freely, the force from outside."""
-        self._add("energy.kinetic", "J", "kinetic energy", lambda: self.energies[:, 0])
-        self._add("energy.potential", "J", "potential energy", lambda: self.energies[:, 1])
+        self._add("energy/kinetic", "J", "kinetic energy", lambda: self.energies[:, 0])
+        self._add("energy/potential", "J", "potential energy", lambda: self.energies[:, 1])
         meaning = "kinetic and potential energy"
-        self._add("energy.total", "J", meaning, lambda: self.energies.sum(axis=1))
+        self._add("energy/total", "J", meaning, lambda: self.energies.sum(axis=1))
         meaning = "work of efforts and wrenches since the start"
-        self._add("energy.work", "J", meaning, partial(net_work, self.motion))
+        self._add("energy/work", "J", meaning, partial(net_work, self.motion))
         if self.setup and self.run.has_base and self.setup.scenario.base in ("free", "planar"):
             self._add_axes("contact", "N", "force from outside along {}", "outer_force")
             norm = partial(self._norm, "outer_force")
-            self._add("contact.force", "N", "force from outside but for gravity", norm)
+            self._add("contact/force", "N", "force from outside but for gravity", norm)
 
     def _add_axes(self, prefix: str, unit: str, meaning: str, array: str, *index: int) -> None:
         """Add three signals: the columns x, y and z of an array that is a property of this class.
@@ -263,7 +261,7 @@ class RunSignals(Mapping[str, Signal]):
         """
         for i, axis in enumerate("xyz"):
             column = partial(self._column, array, *index, i)
-            self._add(f"{prefix}.{axis}", unit, meaning.format(axis), column)
+            self._add(f"{prefix}/{axis}", unit, meaning.format(axis), column)
 
     def _column(self, name: str, *index: int) -> Array:
         """Return one column (k,) of an array that is a property."""

@@ -4,7 +4,7 @@
 report of a cross-check has figures made for Plotly, which draws them on its page (`_page_figures`);
 of these, `draw_page` draws curves, dots and vertical lines by Matplotlib. Another result is a case
 in one of these functions; other packages add the entry point `plot.CLASS` of
-`roboaccord.functions`.
+`roboaccord.functions`. `arrays_of` returns what is drawn.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.plugins import entries, load
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import figures
@@ -47,6 +50,27 @@ def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = No
         with styled():
             save(figure, Path(out))
     return figure
+
+
+def arrays_of(result: object, what: Sequence[str]) -> dict[str, Array]:
+    """Return the points of the curves that `plot_of` draws, x and y (2, k), by name.
+
+    In a comparison, the label of the run is behind the name. Names that are equal get a prime.
+    """
+    if overlay := _overlay(result, what):
+        labels = [f", {label}" * (len(overlay.runs) > 1) for label in overlay.runs]
+        traces = [trace for panel in overlay.panels for trace in panel.traces]
+        curves = [(trace.signal + labels[trace.run], trace.x, trace.y) for trace in traces]
+    else:
+        drawn = [curve for page in _page_figures(result, what) for curve in page["data"]]
+        curves = [(curve["name"], curve.get("x", [""]), curve["y"]) for curve in drawn]
+    arrays = dict[str, Array]()
+    for name, x, y in curves:
+        while name in arrays:
+            name += "'"
+        # Of bars and dots x may be a name.
+        arrays[name] = np.array([range(len(y)) if isinstance(x[0], str) else x, y], dtype=float)
+    return arrays
 
 
 def _overlay(result: object, what: Sequence[str]) -> Overlay | None:

@@ -19,6 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract import AccordError, Array, Json, check_inside, writing
+from roboaccord.contract.errors import listed
+
+# Beginnings of names, one of which is in each folder of results.
+RESULTS = ("bag", "report", "summary", ".roboaccord")
 
 
 def make_folder(top: Path, inside: Path | str = "") -> Path:
@@ -51,6 +55,14 @@ def fresh(path: Path) -> Path:
         number += 1
         candidate = path.with_name(f"{path.name}_{number}")
     return candidate
+
+
+def check_own(folder: Path) -> Path:
+    """Return a folder for results, and refuse one that holds other things only."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if names and not any(name.startswith(RESULTS) for name in names):
+        raise AccordError(f"{folder} holds {listed(names)}, not results: choose another folder")
+    return folder
 
 
 def write_text(path: Path, text: str, kind: str = "") -> None:

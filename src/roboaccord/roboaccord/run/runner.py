@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from importlib.metadata import entry_points
@@ -22,13 +22,14 @@ from typing import Annotated
 
 from roboaccord.bag import ContactMarkers, contact_finder, read_run
 from roboaccord.contract import AccordError, Event, Inputs, Observer, Trajectory, check_known
-from roboaccord.contract.results import Drawn, Json, Quantity, Seconds
+from roboaccord.contract.interfaces import AnyController
+from roboaccord.contract.results import Json, Quantity, Seconds, Signals
 from roboaccord.run.answer import reset_controller
 from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive, make_simulator
 from roboaccord.run.metrics import Figures, Motion
 from roboaccord.run.ros_limits import check_room_for_ros
-from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, make_controller
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, make_controller, origin_of
 from roboaccord.scenario.robot_file import remarks_on
 from roboaccord.simulators.base import Simulator
 
@@ -43,7 +44,7 @@ class RunRequest:
         setup: robot and scenario.
         engine: `reference`, or the name of an engine.
         bag: folder of the bag to write, which must not exist.
-        controller: `package.module:Class` instead of the scenario's controller, or "".
+        controller: of a user, instead of the scenario's; "" for that.
         inputs: targets of the controller, switches and faults; they are recorded.
         observers: follow the run, if the transport runs in this process.
         wrap: returns the simulator to use in place of the one made, if the transport runs in this
@@ -56,7 +57,7 @@ class RunRequest:
     setup: Setup
     engine: str
     bag: Path
-    controller: str = ""
+    controller: AnyController = ""
     inputs: Inputs = NO_INPUTS
     observers: tuple[Observer, ...] = ()
     wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator
@@ -70,7 +71,7 @@ class RunRequest:
 
 
 @dataclass(frozen=True)
-class Run(Drawn):
+class Run(Signals):
     """A run: what was asked for, and its motion with events and figures.
 
     Args:
@@ -91,6 +92,11 @@ class Run(Drawn):
     def trajectory(self) -> Trajectory:
         """The motion, read from the bag."""
         return read_run(self.request.bag).trajectory
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """The figures of the run by name, such as `speed` [m/s] and `work` [J]."""
+        return self.motion.figures()
 
     @property
     def duration(self) -> Seconds:
@@ -125,7 +131,7 @@ class Run(Drawn):
             "bag": str(self.request.bag),
             "events": [_event_data(event) for event in motion.events],
             "final": final_state,
-            "metrics": dict(motion.figures()),
+            "metrics": dict(self.metrics),
             **model_of(setup),
         }
 
@@ -154,7 +160,8 @@ def run_direct(request: RunRequest) -> Run:
     simulator = request.wrap(make_simulator(setup, request.engine))
     controller = make_controller(setup, request.controller, timeout=request.start_timeout)
     motion = Motion(simulator.joints, partial(Figures, setup))
-    with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
+    facts = request.engine, simulator.version, "direct", origin_of(request.controller)
+    with BagWriter(request.bag, setup, *facts) as bag:
         find_contacts = contact_finder(setup, simulator)
         markers = [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
         start_time = time.perf_counter()

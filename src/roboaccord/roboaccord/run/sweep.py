@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from roboaccord.contract.errors import AccordError, DivergedError, check_known
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.loop import make_simulator, run_setup
-from roboaccord.run.metrics import metrics_of
+from roboaccord.run.metrics import GeneralFigures, metrics_of
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
@@ -38,6 +39,7 @@ class Cell:
         values: value of the figure by seed, where there is one.
         failures: why there is no value, by seed.
         diverged: whether any of the motions diverged.
+        figure: name of the figure; "" where all motions diverged and none was named.
     """
 
     engine: str
@@ -46,6 +48,7 @@ class Cell:
     values: Mapping[int, float]
     failures: Mapping[int, str]
     diverged: bool = field(default=False, metadata=LEFT_OUT)
+    figure: str = field(default="", metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "statistics", statistics_of([*self.values.values()]))
@@ -66,17 +69,19 @@ class SweepRun(NamedTuple):
         job: the run.
         value: of the figure; infinite where the motion diverged, NaN where it is not finite.
         failure: why there is no value, or "".
+        figure: its name.
     """
 
     job: SweepJob
     value: float
     failure: str
+    figure: str
 
 
 def sweep(
     setup: Setup,
     *,
-    figure: str,
+    figure: str = "",
     engines: Sequence[Engine] = ("reference",),
     physics_steps: Sequence[float] = (),
     seeds: int = 20,
@@ -87,7 +92,7 @@ def sweep(
 
     Args:
         setup: robot and scenario, with something that depends on the seed.
-        figure: name of a figure of `metrics_of`.
+        figure: name of a figure of `metrics_of`; "" for the robot's first.
         engines: by name or specification.
         physics_steps: [s]; by default that of the scenario.
         seeds: number of runs in each cell.
@@ -98,8 +103,11 @@ def sweep(
         AccordError: if there is no engine, for an unknown engine or figure, or if the control
             period is not a whole number of steps.
     """
+    engines = [engines] if isinstance(engines, str) else engines
     if not engines:
         raise AccordError("name at least one engine to sweep")
+    if not isinstance(seeds, int):
+        raise AccordError(f"seeds is their number, such as seeds=3, not {seeds!r}")
     # An error of a step or an engine is raised here, before any process starts.
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
     for step in steps:
@@ -107,6 +115,11 @@ def sweep(
     for engine in engines:
         make_simulator(setup, engine)
     data = setup.scenario.data()
+    # One control period tells which figures there are.
+    short = Setup.of(make_scenario({**data, "duration": setup.scenario.control_period}))
+    with suppress(DivergedError):
+        motion = run_setup(short, make_simulator(short, engines[0]))
+        check_known("unknown figure ", figure or (), metrics_of(short, motion))
     by_name = {name_of(engine): engine for engine in engines}
     jobs = (SweepJob(*combination) for combination in product(by_name, steps, range(seeds)))
     calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
@@ -122,13 +135,15 @@ def _run(data: Mapping[str, Json], job: SweepJob, figure: str, engine: Engine) -
     try:
         trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
-        return SweepRun(job, math.inf, str(error))
+        return SweepRun(job, math.inf, str(error), figure)
     figures = metrics_of(setup, trajectory)
+    own = [name for name in figures if name not in GeneralFigures().figures(())]
+    figure = figure or (own or [*figures])[0]
     check_known("unknown figure ", figure, figures)
     value = float(figures[figure])
     if math.isfinite(value):
-        return SweepRun(job, value, "")
-    return SweepRun(job, math.nan, f"{figure} is {value}")
+        return SweepRun(job, value, "", figure)
+    return SweepRun(job, math.nan, f"{figure} is {value}", figure)
 
 
 def _cell_of(runs: Sequence[SweepRun]) -> Cell:
@@ -136,4 +151,5 @@ def _cell_of(runs: Sequence[SweepRun]) -> Cell:
     values = {run.job.seed: run.value for run in runs if not run.failure}
     failures = {run.job.seed: run.failure for run in runs if run.failure}
     diverged = any(run.value == math.inf for run in runs)
-    return Cell(runs[0].job.engine, runs[0].job.physics_step, values, failures, diverged)
+    figure = max(run.figure for run in runs)  # one name, or ""
+    return Cell(runs[0].job.engine, runs[0].job.physics_step, values, failures, diverged, figure)

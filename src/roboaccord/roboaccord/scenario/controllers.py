@@ -5,18 +5,25 @@ scenario names its controller; its class comes from the robot (`controllers`) or
 package (entry points `roboaccord.controllers`); `none` is the only one that is made here. The other
 keys beside `name` are arguments of the class, except `friction`, which the setup has.
 
-A user's own `module:name` is imported from the current folder. For that, `_CurrentFolderFinder` is
+A user's own controller is an `AnyController`: a class, an object, or text that names a class. A
+module named `module:name` is imported from the current folder. For that, `_CurrentFolderFinder` is
 added to Python's finders of modules; it must serve that module and its own imports alone, or a file
-in the folder could hide a library's module.
+in the folder could hide a library's module. Only commands and calls name one: what a bag or a
+scenario states of a controller (`origin_of`) is never imported (test_bag_is_data).
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
+import linecache
 import sys
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, cast
@@ -25,8 +32,9 @@ import numpy as np
 
 from roboaccord.contract import AccordError, Command, Controller, RobotState, Target, plugins
 from roboaccord.contract.errors import check_known
+from roboaccord.contract.interfaces import AnyController
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
+from roboaccord.scenario.user_code import build, check_keys, line_of, meant_by, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
@@ -45,32 +53,70 @@ class Passive:
 
 
 def make_controller(
-    setup: Setup, custom: str = "", *, timeout: float = START_TIMEOUT
+    setup: Setup, custom: AnyController = "", *, timeout: float = START_TIMEOUT
 ) -> Controller:
     """Make the controller of a scenario, or a user's own.
 
     Args:
         setup: robot and scenario.
-        custom: `package.module:Class`, which replaces the scenario's controller; the class is
-            called with the setup, which has the friction of `controller.friction`, and with those
-            keys of the scenario's `controller` that are its parameters.
+        custom: replaces the scenario's controller: `package.module:Class`, or the class itself,
+            which is called with the setup, which has the friction of `controller.friction`, and
+            with those keys of the scenario's `controller` that are its parameters; or an object,
+            which is returned as it is.
         timeout: how long making it may take [s of wall time].
 
     Raises:
         AccordError: for an unknown controller or parameter, or one that cannot be made.
+
+    Example:
+        >>> setup = ra.setup_of("snake", "serpenoid")
+        >>> controller = ra.make_controller(setup)
+        >>> controller.reset(seed=0)
+        >>> command = controller.update(setup.initial, None)  # its efforts [N m]
     """
+    if isinstance(custom, Controller) and not isinstance(custom, type):
+        return custom
     name, keys = _name_and_keys(setup)
     with starting("controller", timeout):
         factory = _import_factory(custom) if custom else shipped_factory(setup, name)
         if custom:
             accepted = inspect.signature(factory).parameters
             known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
-            check_known(f"controller {custom} has no key ", keys, known)
+            check_known(f"controller {name_of(custom)} has no key ", keys, known)
             keys = {key: value for key, value in keys.items() if key in accepted}
         controller = build(factory, setup.assumed, keys, "controller")
         if not isinstance(controller, Controller):
-            raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
+            methods = ("reset(seed)", "update(state, target)")
+            missing = [m for m in methods if not hasattr(controller, m.partition("(")[0])]
+            raise AccordError(f"{name_of(custom) or name} has no {' and no '.join(missing)}")
     return controller
+
+
+def name_of(custom: AnyController) -> str:
+    """Return the name of a user's controller, `module:Class`; "" for that of the scenario."""
+    if isinstance(custom, str):
+        return custom
+    factory: Any = custom if callable(custom) else type(custom)
+    return f"{factory.__module__}:{getattr(factory, '__qualname__', factory)}"
+
+
+def origin_of(custom: AnyController) -> str:
+    """Return what a bag states of a user's controller; "" for that of the scenario.
+
+    It is `module:Class sha256:HEX`, with the hash of the source of the module, or of the cell of a
+    notebook; the name alone where there is no source. A module is found, and not imported, but the
+    packages around it are.
+    """
+    name, source = name_of(custom), ""
+    module, _, attribute = name.partition(":")
+    with suppress(Exception):  # there is no source, or a user's package cannot be imported
+        if module == "__main__":
+            update = attrgetter(f"{attribute}.update")(sys.modules[module])
+            source = "".join(linecache.getlines(update.__code__.co_filename))
+        elif module:
+            _serve_current_folder()
+            source = Path(cast("ModuleSpec", find_spec(module)).origin or "").read_text("utf-8")
+    return f"{name} sha256:{hashlib.sha256(source.encode()).hexdigest()}" if source else name
 
 
 def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
@@ -129,23 +175,32 @@ def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> A
     return plugins.load("controllers", f"{robot}.{name}")
 
 
-def _import_factory(path: str) -> Callable[..., Any]:
-    """Import a user's `package.module:Class`."""
+def _import_factory(custom: AnyController) -> Callable[..., Any]:
+    """Return what makes a user's controller; `package.module:Class` is imported."""
+    if callable(custom):
+        return custom
+    path = str(custom)
     module_name, colon, attribute = path.partition(":")
     if not colon:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
-    if _CurrentFolderFinder not in sys.meta_path:
-        sys.meta_path.append(_CurrentFolderFinder)  # not to sys.path, which child processes inherit
     try:
+        _serve_current_folder()
         factory = getattr(importlib.import_module(module_name), attribute)
     except SystemExit as error:
         raise AccordError(f"cannot import {path}: it {line_of(error)}{place_of(error)}") from error
     except Exception as error:
         reason = (str(getattr(error, "msg", error)).splitlines() or [type(error).__name__])[0]
-        raise AccordError(f"cannot import {path}: {reason}{place_of(error)}") from error
+        hint = meant_by(error)
+        raise AccordError(f"cannot import {path}: {reason}{place_of(error)}{hint}") from error
     if not callable(factory):
         raise AccordError(f"{path} is not a class")
     return cast("Callable[..., Any]", factory)
+
+
+def _serve_current_folder() -> None:
+    """Let controllers be imported from the current folder."""
+    if _CurrentFolderFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _CurrentFolderFinder)  # not sys.path, which child processes inherit
 
 
 class _CurrentFolderFinder:
@@ -168,6 +223,11 @@ class _CurrentFolderFinder:
             frame = frame.f_back
         # `path` is that of the package of a submodule, which other finders know.
         if path is not None or not {importer, importer.partition(".")[0]} & cls.served:
+            return None
+        # A folder without `__init__.py` hides no file: those of packages installed in place are on
+        # the search path, such as `models`.
+        others = (finder.find_spec(name, None) for finder in sys.meta_path if finder is not cls)
+        if any(spec and spec.loader for spec in others):
             return None
         if spec := PathFinder.find_spec(name, [str(Path.cwd())]):
             cls.served.add(name)

@@ -13,7 +13,7 @@ Keys are fields of `Scenario` in scenario.py; a key that names a path is listed 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from roboaccord.contract import AccordError, count_steps, did_you_mean, plugins
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
+from roboaccord.scenario.installed import package_of, robot_names
 from roboaccord.scenario.paths import check_paths
 from roboaccord.scenario.scenario import ONE_STEP, Scenario
 from roboaccord.scenario.setup import find_robot
@@ -153,15 +154,23 @@ def _key_path(location: Sequence[Any]) -> list[str]:
 
 
 def _hint(key: str, data: Mapping[str, Any]) -> str:
-    """Return a hint for an unknown key: the section that has it, or a key spelled like it."""
-    sections = {**Scenario(robot="any").data(), **data}
+    """Return a hint for an unknown key: a key of any section that it may stand for."""
+    sections = _merge(Scenario(robot="any").data(), data)
     with suppress(AccordError):
         robot = find_robot(str(data.get("robot")), "", "a file")  # a robot's file is not opened
-        sections["parameters"] = parameter_file(robot.package)
-    for section, keys in sections.items():
-        if isinstance(keys, Mapping) and key in keys:
-            return f"; did you mean {section}.{key}?"
-    return did_you_mean(key, data_keys())
+        sections["parameters"] = dict.fromkeys(parameter_file(robot.package))
+    if "." not in key:
+        del sections["crosscheck"]  # its lengths and tolerances are meant only by their full names
+    otherwise = "accord scenario ROBOT SCENARIO lists all keys"
+    return did_you_mean(key, {*_flat(sections)} - {key}, "", otherwise)
+
+
+def _flat(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the keys of a section and of those in it, with dots."""
+    for name, value in section.items():
+        yield prefix + name
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
 
 
 def _check_numbers(data: Any, key: str = "") -> None:
@@ -235,5 +244,8 @@ def shipped_file(package: str, robot: str, name: str) -> Path:
     if name not in files:
         if line := plugins.lacking("scenarios", f"{package}.{name}", f"{robot} {name}"):
             raise AccordError(line)
-        raise AccordError(f"{robot} has no scenario {name}{did_you_mean(name, files)}")
+        owners = [other for other in robot_names() if name in _shipped_files(package_of(other))]
+        otherwise = f"it has {', '.join(sorted(files))}: accord list {robot}"
+        hint = f"; {owners[0]} has one" if owners else did_you_mean(name, files, "", otherwise)
+        raise AccordError(f"{robot} has no scenario {name}{hint}")
     return files[name]

@@ -53,6 +53,8 @@ def load_robot(name: str, *recorded: str) -> Any:
     entry = plugins.entries(GROUP).get(key)
     if entry is None:
         hint = did_you_mean(key, robot_names())
+        if Path(name).exists():
+            hint = ", which is a " + ("folder" if Path(name).is_dir() else "file of another kind")
         raise AccordError(plugins.lacking(GROUP, key) or f"unknown robot {name}{hint}")
     try:
         return entry.load()

@@ -16,7 +16,7 @@ from typing import Any
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.scenario.files import apply_change, load_scenario, make_scenario
-from roboaccord.scenario.installed import RELEASED, is_file
+from roboaccord.scenario.installed import RELEASED, is_file, robot_names
 from roboaccord.scenario.paths import check_paths, paths_of
 from roboaccord.scenario.robot_file import RobotFile
 from roboaccord.scenario.setup import Setup, find_robot
@@ -79,6 +79,8 @@ def load_setup(
     Raises:
         AccordError: for an unknown robot or scenario, or options that do not fit.
     """
+    if scenario in robot_names() and robot not in robot_names():
+        raise AccordError(f"the robot comes first: {scenario} {robot}")
     model = find_robot(robot)
     if not is_file(robot) and (base or packages or arguments):
         raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
@@ -99,6 +101,8 @@ def load_setup(
     if not (scenario or base) and isinstance(model, RobotFile) and model.floats(setup):
         all_changes = ["base=free", *all_changes]
         setup = Setup.of(load_scenario(model.package, model.key, RELEASED, all_changes))
+    if {*setup.scenario.friction} - {"law"} and not setup.robot.friction_laws:
+        raise AccordError(f"{setup.robot.name} has no friction law: leave out the key friction")
     for fault in setup.faults:
         if faults and not endless and fault.time >= setup.scenario.duration:
             end = f"{setup.scenario.duration:g} s"

@@ -26,7 +26,7 @@ from importlib.metadata import entry_points, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, TypeGuard, TypeVar
 
-from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
+from roboaccord.contract.errors import AccordError, Terminated, did_you_mean, nearest
 
 if TYPE_CHECKING:
     from roboaccord.contract.results import Json
@@ -82,9 +82,18 @@ def line_of(error: BaseException) -> str:
     text = str(error.msg if isinstance(error, SyntaxError) else error)
     reason = (text.splitlines() or [""])[0]
     line = f"raised {type(error).__name__}" + (f": {reason}" if reason else "")
+    line += meant_by(error)
     if isinstance(error, FrozenInstanceError) or any(word in text for word in READ_ONLY):
         line += " (states are read-only: change a copy)"
     return line
+
+
+def meant_by(error: BaseException) -> str:
+    """Return the attribute that may have been meant by one that does not exist, as a question."""
+    if not isinstance(error, AttributeError) or not error.name:
+        return ""
+    near = nearest(error.name, [name for name in dir(error.obj) if name[0] != "_"])
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def place_of(error: BaseException) -> str:
@@ -169,9 +178,7 @@ def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) ->
     accepted.pop("setup", None)
     for name, value in spec.items():
         if name not in accepted:
-            # A class may list keys that it once had, with their new names.
-            new_name = getattr(factory, "renamed_keys", {}).get(name)
-            hint = f"; it is now {key}.{new_name}" if new_name else did_you_mean(name, accepted)
+            hint = did_you_mean(name, accepted, f"{key}.")
             raise AccordError(f"unknown key {key}.{name}{hint}")
         default = accepted[name].default
         if _is_number(default) and not (_is_number(value) and math.isfinite(value)):

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from roboaccord.cli.result import Result
 
-Bag = Annotated[Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.")]
+Bag = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder, bag, .mcap or .db3.")]
 
 
 def recover_command(bag: Bag) -> Result:
@@ -23,7 +23,7 @@ def recover_command(bag: Bag) -> Result:
 
     Example:
 
-      accord recover runs/snake_serpenoid_reference/bag
+      accord recover runs/snake_serpenoid_reference
     """
     from roboaccord_files.bags.recover import recover
 
@@ -46,7 +46,7 @@ def export_command(
 
     Examples:
 
-      accord export runs/snake_serpenoid_reference/bag --csv snake.csv
+      accord export runs/snake_serpenoid_reference --csv snake.csv
 
       accord export a/bag --npz snake.npz --mat snake.mat
     """

@@ -48,7 +48,7 @@ def export(
     """Write a recorded run to each given file; an older file of the same kind is replaced.
 
     Args:
-        bag: folder or MCAP file, finished or not.
+        bag: folder of a run or a bag, or MCAP file, finished or not.
         csv: one row for each control step, names and units in the first line, all digits kept.
         npz: named arrays for `numpy.load`.
         mat: the same arrays for MATLAB and Octave.
@@ -64,6 +64,8 @@ def export(
     if not targets:
         raise AccordError("nothing to write: give --csv FILE, --npz FILE or --mat FILE")
     for _, path, kind in targets:
+        if path.suffix in {other for *_, other in formats} - {kind}:
+            raise AccordError(f"--{kind[1:]} writes {kind}: --{path.suffix[1:]} {path}")
         check_target(path, kind)
     run = read_run(bag)
     for write, path, kind in targets:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from mcap.records import Channel, Schema
 from roboaccord.bag.content import Content
-from roboaccord.bag.folder import PACKED, bag_files, doubt_of_metadata
+from roboaccord.bag.folder import PACKED, bag_files, doubt_of_metadata, find_bag
 from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
@@ -48,12 +48,12 @@ def recover(bag: Path) -> Recovered:
     The damaged file stays until the new one is complete. A bag that is complete is left alone.
 
     Args:
-        bag: folder, or MCAP file.
+        bag: folder of a run or a bag, or MCAP file.
 
     Raises:
         AccordError: if it is not a bag, has several files, or the folder cannot be written.
     """
-    bag = Path(bag)
+    bag = find_bag(Path(bag))
     files = bag_files(bag)
     content = Content.of(bag)
     motion_hash = _motion_hash(content)

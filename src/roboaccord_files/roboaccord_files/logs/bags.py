@@ -18,13 +18,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from roboaccord.bag.folder import bag_files, doubts, scan_of, unpacked
+from roboaccord.bag.folder import bag_files, doubts, find_bag, scan_of, unpacked
 from roboaccord.bag.reader import check_whole
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.topics import REFERENCE, SCENARIO
 from roboaccord.cdr.codecs import OdometryCodec, read_joint_state
 from roboaccord.cdr.wire import DOUBLE, HEADER, NANOSECONDS, STAMP, STAMP_AT, CdrReader
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, listed
 
 from roboaccord_files.logs.messages import Row, joint_state, table_of
 from roboaccord_files.logs.table import Table
@@ -40,7 +40,7 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     """Return the joint states of a bag as a table, a row each message.
 
     Args:
-        path: of the bag: folder or file.
+        path: of the run folder or bag, or a file of it.
         joints: names of the robot's joints in the messages.
         topic: of the joint states; "" for the one that has most of the joints.
         asked: columns that the user names; these may be of other topics.
@@ -48,6 +48,7 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     Raises:
         AccordError: if it is no bag, is damaged, or has no joint states of these joints.
     """
+    path = find_bag(path)
     scans = [scan_of(file) for file in bag_files(path)]
     try:
         rows = [*_read_rows(scans)]
@@ -144,7 +145,7 @@ def _joint_state_topic(
 
     chosen = topic or min(by_topic, key=preference)
     if not joints & by_topic[chosen]:
-        names = f"{', '.join(sorted(by_topic[chosen]))} of {chosen}"
+        names = f"{listed(sorted(by_topic[chosen]))} of {chosen}"
         raise AccordError(f"no {', '.join(sorted(joints))} among {names}: --names PREFIX, --topic")
     notes = [f"joint states of {chosen}"] if len(by_topic) > 1 else []
     for name, others in by_topic.items():

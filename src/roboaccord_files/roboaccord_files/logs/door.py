@@ -18,6 +18,7 @@ from typing import Any, Unpack
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_file
 from roboaccord.contract.modes import AddedMode
 from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.report import Report
@@ -83,7 +84,7 @@ def crosscheck_log(
     """
     path = Path(robot_or_recording)
     if not path.exists():
-        raise AccordError(f"no log {path}")
+        check_file(path)
     if robot is None:
         raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
     # The robot, with the dry friction of its file.

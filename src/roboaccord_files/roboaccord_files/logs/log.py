@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, listed
 from roboaccord.contract.state import Array
 
 from roboaccord_files.logs import columns as column_names
@@ -203,7 +203,7 @@ def _used_columns(
     """
     by_key = column_names.assigned(_candidates(table), joints, given, choice.names)
     required = ["time", *(f"q/{joint}" for joint in joints)]
-    among = ", ".join(filter(None, table.columns))
+    among = listed(filter(None, table.columns))
     if missing := [key for key in required if key not in by_key]:
         cure = f"--map {missing[0]}=COLUMN"
         raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")

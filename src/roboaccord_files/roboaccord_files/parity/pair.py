@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from roboaccord.contract.outcome import Cause
+from roboaccord.contract.outcome import Cause, Verdict
 from roboaccord.contract.results import INLINE, Json, Quantity, Shown, by_fields
 
 from roboaccord_files.parity.result import RobotParity
@@ -66,6 +66,11 @@ class Pair(Shown):
         """Whether the two files describe one robot."""
         return not self.differences
 
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict: pass if the two files describe one robot, else fail."""
+        return "pass" if self.ok else "fail"
+
     def to_json(self) -> Mapping[str, Json]:
         """Return the verdict and all fields."""
-        return {"verdict": "pass" if self.ok else "fail", **by_fields(self)}
+        return {"verdict": self.verdict, **by_fields(self)}

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract import AccordError, Array
+from roboaccord.contract import AccordError, Array, check_known
 from roboaccord.contract.outcome import Cause
 from roboaccord.description.tree import MOVING, Joint, Tree
 from roboaccord.description.urdf_file import UrdfFile
@@ -221,9 +221,7 @@ def check_names(names: Mapping[str, str], one: Tree, other: Tree) -> None:
     """
     for robot, tree, mapped in ("first", one, names.keys()), ("second", other, names.values()):
         existing = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
-        for name in mapped:
-            if name not in existing:
-                raise AccordError(f"--map: the {robot} has no link or joint {name}")
+        check_known(f"--map: the {robot} has no link or joint ", mapped, existing)
 
 
 def fix_both(one: Tree, other: Tree, names: Mapping[str, str]) -> tuple[Tree, Tree, dict[str, str]]:

@@ -2,19 +2,20 @@
 
 A parity check compares what a physics engine reads from a robot's file with a reference, the
 analytical model of this project. `ParityCode` says why an engine does not read a robot as the
-reference does; the dictionaries have the words for it. CURES is the advice on each cause of a
-difference that has no advice of its own: traps (text that readers interpret differently) have
-theirs in roboaccord_files.repair. Words of the JSON must not change, for users' scripts read them.
+reference does; the dictionaries have the words for it. CURES (cures.yaml) is the advice on each
+cause of a difference that has no advice of its own: traps (text that readers interpret differently)
+have theirs in roboaccord_files.repair. Words of the JSON must not change, for users' scripts read
+them.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum, auto
+from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.outcome import Finding, Outcome
-
-from roboaccord_files.repair.meshes import MILLIMETRES
+from roboaccord.description.yaml_files import read_yaml
 
 
 class ParityCode(StrEnum):
@@ -41,30 +42,8 @@ FAILURE_CAUSES = {
 }
 # The cause where an engine does not load the meshes; after another code it gave no answer.
 LOADING_CAUSES = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
-LOST_WITH_CARRIER = "check the link that carries it: that was lost with all that is attached to it"
 # What to do about a cause that is no trap of the text.
-CURES = {
-    "armature": "it has {have:.4g} kg m^2 of rotor inertia for {want:.4g}: of all readers Drake "
-    "alone reads <drake:rotor_inertia>",
-    "axis": "the axis is {how}",
-    "axis flipped": "reverse the sign of the joint's <axis>",
-    "centre": "the centre of mass is read differently",
-    "gazebo": "Gazebo alone {does}: {cure}",
-    "gazebo refused": "with <gazebo>, {error}",
-    "inertia": "the moments of inertia are read differently",
-    "inertial rotated": "the inertial's axes are {angle:.3g} degrees off: look at rpy",
-    "joint dropped": LOST_WITH_CARRIER,
-    "joint order": "map joints by name, never by index",
-    "limit": "write lower and upper: it has {lower:.4g} to {upper:.4g}",
-    "limit in degrees": "write lower and upper in rad",
-    "link dropped": LOST_WITH_CARRIER,
-    "mass": "the mass is {how}: {have:.6g} kg for {want:.6g}",
-    "mesh scale": MILLIMETRES,
-    "missing inertial": "the link has no mass there: write its <inertial>",
-    "not explained": "compare the text with what the engine expects there",
-    "origin": "the joint's <origin> is read differently",
-    "welded root": "compare total masses with a free base: what is welded to the world is left out",
-}
+CURES: dict[str, str] = read_yaml(Path(__file__).with_name("cures.yaml"))
 
 
 def status_of(finding: Finding) -> str:

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_xml
 from roboaccord.description.broken import Found
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import NUMBERS, end, label, numbers
@@ -92,7 +94,13 @@ def meshes(source: Source) -> Found:
             if BACKSLASH in name:
                 message = f"{label(link)}: {name} has backslashes"
                 yield "mesh-backslash", mesh, message, f"write {name.replace(BACKSLASH, '/')}"
-            if name and source.file.find(name) is None:
+            path = source.file.find(name) if name else None
+            if path and path.suffix.lower() == ".dae":
+                try:
+                    read_xml(path)
+                except AccordError as error:
+                    yield "mesh-missing", mesh, f"{label(link)}: {error}", "export the mesh again"
+            if name and path is None:
                 scheme, _, inside = name.replace(BACKSLASH, "/").rpartition("://")
                 package = inside.partition("/")[0] if scheme in SCHEMES else ""
                 if package and package not in exists:

@@ -1,9 +1,7 @@
-"""Read the rules from rules.yaml, and explain them: for `--explain` and for docs/every_rule.md.
+"""Read the rules from rules.yaml, and explain them: for `--explain` and for the pages of the site.
 
 Each rule of `accord check` is an entry of rules.yaml, whose keys are the fields of `Rule`. RULES
-has them by name: find.py takes the severities from it, `explain` and `page` the texts. After a
-change of rules.yaml `python -m roboaccord_files.rules` writes the page docs/every_rule.md again;
-test_rules.py compares the two.
+has them by name: find.py takes the severities from it, `explain` and .ci/mkdocs_hooks.py the texts.
 """
 
 from __future__ import annotations
@@ -19,11 +17,6 @@ from roboaccord.description.yaml_files import parse_record
 from roboaccord_files.rules.findings import Severity
 
 ALL = "all"  # word after `--explain` that lists every rule
-PAGE = """# Every rule
-
-What `accord check` finds in a URDF, with an example that is wrong and, below it, one that is right.
-`accord check --explain RULE` prints a section. [What it is for, and what other checkers find](rules.md)
-"""  # noqa: E501 - a line of the page
 
 
 @dataclass(frozen=True)
@@ -84,8 +77,3 @@ def explain(name: str) -> str:
     rule = RULES[name]
     example = f"wrong:\n{rule.wrong}\nright:\n{rule.right or 'without it'}".rstrip()
     return f"{name}\n\n{rule.severity}: {rule.what}.\n\n{rule.reason}\n\n{example}"
-
-
-def page() -> str:
-    """Return the page of all rules, in Markdown."""
-    return PAGE + "".join(f"\n## {name}\n\n{rule.text}\n" for name, rule in RULES.items())

@@ -87,7 +87,7 @@ def gazebo_module(role: str, part: str = "") -> ModuleType:
     release = installed_release()
     if lacking := release.lacking():
         packages = " or ".join(other.packages[lacking[0]] for other in RELEASES)
-        reason = f"the Python module of gz-{lacking[0]} is missing (package {packages})"
+        reason = f"the Python module of gz-{lacking[0]} is missing: sudo apt install {packages}"
         raise AccordError(f"{reason}; Gazebo Sim is run by it")
     module = release.modules[role] + part
     try:

@@ -34,20 +34,21 @@ class Outlet:
     Args:
         node: node of the publishers.
         setup: robot and scenario.
-        engine, version, transport: facts of the run that are announced with the scenario.
+        engine, version, transport, controller: facts of the run that are announced with the
+            scenario.
         recorded: whether a recorder takes part, which must receive also what people send.
     """
 
     def __init__(
-        self, node: Node, setup: Setup, engine: str, version: str, transport: str, *,
-        recorded: bool = False,
+        self, node: Node, setup: Setup, engine: str, version: str, transport: str,
+        controller: str = "", *, recorded: bool = False,
     ) -> None:  # fmt: skip
         self._node = node
         self._robot = robot = setup.robot.name
         # The key is announced as a hash (the seal), and published with the result, so that nobody
         # else can send a result.
         self._key = secrets.token_hex()
-        announced = json.loads(bag.facts(setup, engine, version, transport))
+        announced = json.loads(bag.facts(setup, engine, version, transport, controller))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
         text = json.dumps(announced, sort_keys=True)
         advertise = partial(graph.advertise, node, robot)

@@ -65,7 +65,7 @@ class Options:
     """
 
     engine: str = "reference"
-    controller: str = ""
+    controller: contract.AnyController = ""
     lockstep: bool = True
     duration: float = 0.0
     pace: float = 0.0

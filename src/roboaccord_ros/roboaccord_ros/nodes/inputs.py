@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from rclpy.node import Node
 from roboaccord.bag import encode_target, input_topics
-from roboaccord.contract import AccordError, Inputs, Target, did_you_mean
+from roboaccord.contract import AccordError, Inputs, Target, check_known
 from roboaccord.run import EFFORT, POSITION, VELOCITY, Announced, LiveInputs
 from roboaccord.scenario import Setup
 
@@ -113,8 +113,7 @@ def _check(names: list[str], values: list[float], joints: Sequence[str], field: 
         AccordError: that names the first that does not.
     """
     for name, value in zip(names, values, strict=False):
-        if name not in joints:
-            raise AccordError(f"unknown joint {name}{did_you_mean(name, joints)}")
+        check_known("unknown joint ", name, joints)
         if not math.isfinite(value):
             raise AccordError(f"{name}: {value} is not a {field}")
     if len(names) != len(values):

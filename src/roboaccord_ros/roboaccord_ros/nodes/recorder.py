@@ -130,8 +130,9 @@ class RecorderShell(Shell):
 
     def _open_bag(self, setup: Setup) -> bags.BagWriter:
         """Return the bag, with the topics on which there may be no message."""
-        versions = (self._facts[key] for key in ("engine", "engine_version", "transport"))
-        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *versions))
+        keys = ("engine", "engine_version", "transport", "controller")
+        facts = (str(self._facts.get(key, "")) for key in keys)
+        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *facts))
         for topic in topics.topics_to_add(setup):
             bag.add_topic(topic)
         return bag

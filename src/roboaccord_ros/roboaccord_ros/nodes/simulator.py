@@ -24,7 +24,7 @@ from typing import ClassVar, Self
 from rclpy.node import Node
 from roboaccord.contract import Command, Observer, RobotState, count_steps
 from roboaccord.run import Motion, Stepper, make_simulator
-from roboaccord.scenario import Setup
+from roboaccord.scenario import Setup, origin_of
 from roboaccord.simulators import Simulator
 from std_srvs.srv import SetBool, Trigger
 
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 # discovered later is refused then.
 QUIET_TIME = 0.3
 # Parameters that are fields of Options.
-OPTIONS = "engine lockstep pace duration timeout start_timeout peers transport".split()
+OPTIONS = "engine controller lockstep pace duration timeout start_timeout peers transport".split()
 
 
 class SimulatorShell(Simulation):
@@ -91,7 +91,8 @@ class SimulatorShell(Simulation):
         kind, *shapes = options.transport.split(", ")  # shapes of contact follow in Gazebo
         transport = ", ".join([kind if options.lockstep else kind + graph.FREE, *shapes])
         record = graph.RECORDER in options.peers
-        self.outlet = Outlet(node, setup, options.engine, self._version, transport, recorded=record)
+        facts = options.engine, self._version, transport, origin_of(options.controller)
+        self.outlet = Outlet(node, setup, *facts, recorded=record)
         self._start_time = time.perf_counter()  # of the first step [s]
         self.wall_time = 0.0
         self.pacing = Pacing(setup, self, options)

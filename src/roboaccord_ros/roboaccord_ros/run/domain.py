@@ -49,7 +49,9 @@ def private_domain() -> Iterator[int]:
     remove_orphans()
     redirect_logs()
     if is_open():
-        yield int(os.environ.get(DOMAIN) or 0)
+        if not (domain_text := os.environ.get(DOMAIN) or "0").isdecimal():
+            raise AccordError(f"{DOMAIN}={domain_text} is not a number; unset it, or use 0 to 101")
+        yield int(domain_text)
         return
     domain, reserved = _reserve()
     with reserved, environment({DISCOVERY: LOCAL, DOMAIN: str(domain)}):

@@ -93,6 +93,8 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario = folder / "scenario.yaml"
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
+    if not isinstance(request.controller, str):
+        raise AccordError("the transport ros_processes takes a controller as MODULE:CLASS alone")
     robot, changes = request.setup.robot, path_changes(data) or [""]
     common: dict[str, Value] = {
         "robot": robot.key, "scenario": str(scenario), "set": changes, "engine": request.engine,

@@ -25,7 +25,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from roboaccord.cli import Result, counted, in_pieces, numbers
-from roboaccord.contract import AccordError, Quantity, Trajectory
+from roboaccord.contract import Quantity, Trajectory, check_known
 from roboaccord.engines import REFERENCE, engine_names, spec
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, load_scenario
@@ -178,9 +178,7 @@ def contact_command(
     names = [name.strip() for name in engines.split(",")]
     with_contact = [name for name in engine_names() if "contact" not in spec(name).lacks]
     available = [REFERENCE, *with_contact]
-    for name in names:
-        if name not in available:
-            raise AccordError(f"unknown engine {name}; available: {', '.join(available)}")
+    check_known("unknown engine ", names, available)
     runs = [(case,) for case in cases(names, numbers(alphas, "--alpha-deg"))]
     with counted(len(runs), "12 headings each") as done:
         findings = run_pieces(run_case, runs, done=lambda finding: done(1))

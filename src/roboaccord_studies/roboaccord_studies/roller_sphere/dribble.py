@@ -1,4 +1,4 @@
-"""Command `accord roller-sphere dribble`: whether a ball is held, over speed and turn rate.
+"""Command `accord roller-sphere dribble-map`: whether a ball is held, over speed and turn rate.
 
 A carrier dribbles: it holds a ball between two driven rollers and rolls it over the ground. Each
 cell of the map is a simulated run: straight ahead, then a turn. It is compared with statics
@@ -198,7 +198,7 @@ TURN_RATES = typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrie
 
 
 @cli.in_pieces()
-def dribble_command(
+def dribble_map_command(
     speeds: Annotated[str, Quantity("m/s"), SPEEDS] = "0.5 1 1.5 2",
     turn_rates: Annotated[str, Quantity("rad/s"), TURN_RATES] = "0 0.5 1 1.5 2",
     engine: cli.Engine = "dart",
@@ -214,11 +214,11 @@ def dribble_command(
 
     Examples:
 
-      accord roller-sphere dribble
+      accord roller-sphere dribble-map
 
-      accord roller-sphere dribble --engine mujoco --speeds "1 2" --turn-rates "0 1" --json
+      accord roller-sphere dribble-map --engine mujoco --speeds "1 2" --turn-rates "0 1" --json
 
-      accord roller-sphere dribble --set friction.mu=0.8 --set parameters.press_force=20
+      accord roller-sphere dribble-map --set friction.mu=0.8 --set parameters.press_force=20
     """
     all_speeds, rates = cli.numbers(speeds, "--speeds"), cli.numbers(turn_rates, "--turn-rates")
     if min(all_speeds) <= 0:

@@ -19,7 +19,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from roboaccord.contract import AccordError
+from roboaccord.contract import AccordError, check_known
 from snake.model.parameters import SnakeParameters
 
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
@@ -66,8 +66,7 @@ class Task:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.objective not in ("speed", "cost"):
-            raise AccordError(f"unknown objective {self.objective}; available: cost, speed")
+        check_known("unknown objective ", self.objective, ("speed", "cost"))
         if not 0 < self.max_effort < math.inf:
             raise AccordError("the largest effort must be positive and finite")
         if not FREQUENCY < self.max_frequency < math.inf:

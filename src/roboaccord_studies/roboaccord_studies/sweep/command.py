@@ -27,7 +27,9 @@ ENGINES = typer.Option(
 PHYSICS_STEPS = typer.Option(
     metavar="LIST", help="Physics steps, separated by commas. Default: the scenario's."
 )
-FIGURE = typer.Option(metavar="NAME", help="Figure to summarise, as `accord run` prints it.")
+FIGURE = typer.Option(
+    metavar="NAME", help="Figure to summarise, as `accord run` prints it. By default its first."
+)
 
 
 @options.in_pieces()
@@ -37,7 +39,7 @@ def sweep_command(
     seeds: Annotated[int, typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")] = 20,
     engines: Annotated[str, ENGINES] = "reference",
     physics_steps: Annotated[str, Quantity("s"), PHYSICS_STEPS] = "",
-    figure: Annotated[str, FIGURE] = "speed",
+    figure: Annotated[str, FIGURE] = "",
     changes: options.Changes = None,
     faults: options.Faults = None,
     folder: options.Out = None,

@@ -237,7 +237,7 @@ def test_study_names_every_joint_and_five_pairs():
 
 @pytest.mark.slow
 def test_commands_print_their_figures(figures):
-    found = figures("reach --target 0.9 0 0.6 --fault elbow1=frozen:0.4".split())
+    found = figures("reach-target --target 0.9 0 0.6 --fault elbow1=frozen:0.4".split())
     assert found["reached"] and found["error"] < 0.01 and found["reason"] is None
     assert found["detected"]["joint"] == "elbow1" and found["detected"]["kind"] == "frozen"
     assert 0.0 < found["detected"]["delay"] < 2.0  # it fails before the arm is known

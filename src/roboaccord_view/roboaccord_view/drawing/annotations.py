@@ -56,6 +56,7 @@ BAND_CONTRAST = 0.2
 # Fraction of a text's area: covering the robot by less, a letter or two, does not make a text move
 # to another place.
 SMALL_COVER = 0.15
+SMALLEST_LENGTH = 1e-6  # m; below it words take the place of a figure, for nobody could see it
 # Places of a text beside its point, the preferred ones first: 1 right or -1 left of the point, and
 # how far below it in heights of letters. 2.5 heights are the next line beyond a text that is beside
 # the point already.
@@ -194,9 +195,17 @@ def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) ->
     band[:] = np.asarray(strip)
 
 
-def length_text(value: float) -> str:
-    """Return a length in a unit that fits it, to two digits."""
-    # Smallest value, unit, and factor; no micrometres, for the font has no Greek letters.
-    units = ((1.0, "m", 1.0), (1e-6, "mm", 1e3), (0.0, "nm", 1e9))
-    unit, scale = next((unit, scale) for smallest, unit, scale in units if value >= smallest)
-    return f"{float(f'{value * scale:.2g}'):g} {unit}"
+def length_text(value: float, largest: float) -> str:
+    """Return a length in the unit of a picture, or words where it is too small for figures.
+
+    Args:
+        value: the length [m].
+        largest: largest length of all pictures, which decides the unit [m].
+    """
+    # No sign for micro, for the font has no Greek letters.
+    unit, scale = ("mm", 1e3) if largest >= 1e-3 else ("um", 1e6)
+    if value < SMALLEST_LENGTH:
+        return "less than 1 um"
+    figure = value * scale
+    text = f"{figure:.0f}" if figure >= 10.0 else f"{round(float(f'{figure:.2g}'), 3):g}"
+    return f"{text} {unit}"

@@ -54,16 +54,21 @@ def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool
     coordinates = [q, position, ANGLE_PER_QUATERNION * motion.orientation]
     for body in () if motion.bodies is None else motion.bodies.swapaxes(0, 1):
         coordinates += [body[:, :3] / max(size, STILL_RANGE), ANGLE_PER_QUATERNION * body[:, 3:7]]
-    # The window is an odd number of samples, centred on each.
-    width = 2 * round(0.5 * RANGE_WINDOW / step) + 1
-    is_driven = (_ranges(np.column_stack(coordinates), width) > STILL_RANGE).any(axis=1)
-    return np.asarray(is_driven | (_ranges(points, width) > STILL_SWAY * size).any(axis=(1, 2)))
+    is_driven = (ranges(np.column_stack(coordinates), step) > STILL_RANGE).any(axis=1)
+    return np.asarray(is_driven | (ranges(points, step) > STILL_SWAY * size).any(axis=(1, 2)))
 
 
-def _ranges(values: Array, width: int) -> Array:
-    """Return the largest less the smallest of `width` values (t, ...) around each sample."""
+def ranges(values: Array, step: float) -> Array:
+    """Return the largest less the smallest value (t, ...) in a window around each sample.
+
+    Args:
+        values: at each sample (t, ...).
+        step: time between samples [s].
+    """
     from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
+    # The window is an odd number of samples, centred on each.
+    width = 2 * round(0.5 * RANGE_WINDOW / step) + 1
     high = maximum_filter1d(values, width, axis=0)
     return np.asarray(high - minimum_filter1d(values, width, axis=0))
 

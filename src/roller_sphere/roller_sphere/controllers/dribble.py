@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Command, RobotState, Target, check_positive
@@ -59,8 +59,6 @@ class DribbleController:
         bandwidth: bandwidth of the rollers' speed loops.
         carrier_bandwidth: bandwidth of the carrier's speed loops.
     """
-
-    renamed_keys: ClassVar = {"recall": "proportional_gain", "learning": "integral_gain"}
 
     setup: Setup
     speed: si.MetresPerSecond = 1.0

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import numpy as np
-from roboaccord.contract import AccordError, Array
+from roboaccord.contract import AccordError, Array, check_known
 
 from voxel_sphere.rolling import exact
 from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, checked_vector
@@ -259,6 +259,5 @@ def check_scheme(name: str, schemes: Iterable[str] = SCHEMES) -> str:
     Raises:
         AccordError: if there is none of this name.
     """
-    if name not in schemes:
-        raise AccordError(f"no scheme {name}; available: {', '.join(schemes)}")
+    check_known("no scheme ", name, [*schemes])
     return name

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from inspect import signature
 
 import numpy as np
-from roboaccord.contract import AccordError, Array
+from roboaccord.contract import AccordError, Array, check_known
 
 # z = f(x, y), of arrays of one shape [voxels].
 Height = Callable[[Array, Array], Array]
@@ -191,8 +191,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
     Raises:
         AccordError: for an unknown name or parameter, or values that make no surface.
     """
-    if name not in SURFACES:
-        raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
+    check_known("no surface ", name, SURFACES)
     accepted = [*signature(SURFACES[name]).parameters][2:]  # those after n and r
     for key in parameters:
         if key not in accepted:

@@ -270,8 +270,8 @@ class AccelerationLevel(Level[AccelerationCheck]):
         """Return the largest relative error, the masses, and the properties that differ."""
         names = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
         return {
-            "largest error, relative": Entry(check.max, form=".1e"),
-            **({"round-off explains": Entry(check.floor, form=".1e")} if check.floor else {}),
+            "largest error, relative": Entry(check.max, "1", ".1e"),
+            **({"round-off explains": Entry(check.floor, "1", ".1e")} if check.floor else {}),
             "states": Entry(check.states),
             "total": Entry(check.model.total, "kg", ".6g"),
             "reference": Entry(check.model.reference, "kg", ".6g"),

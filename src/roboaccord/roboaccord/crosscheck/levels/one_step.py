@@ -121,8 +121,8 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
             "largest": Entry(check.max, unit, ".2e"),
             "share of the change": Entry(check.relative, form=".2%"),
             "order": Entry(order, form=".2f"),
-            "left at 0": Entry(check.left, form=".2e"),
-            "explained": Entry(check.bound, form=".2e"),
+            "left at 0": Entry(check.left, "rad/s or m/s", ".2e"),
+            "explained": Entry(check.bound, "rad/s or m/s", ".2e"),
         }
 
 

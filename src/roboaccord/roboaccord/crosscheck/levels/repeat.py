@@ -78,7 +78,7 @@ class RepeatLevel(Level[RepeatCheck]):
         """Return the largest difference, and where and when the runs first differ."""
         first = f"{check.quantity} of {check.where}" if check.where else "nothing"
         return {
-            "largest difference": Entry(check.apart, form=".2g"),
+            "largest difference": Entry(check.apart, "SI", ".2g"),
             "first in": Entry(first),
             "from t =": Entry(check.time, "s", "g"),
         }

@@ -50,8 +50,8 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
         if isinstance(check, NoTwin):
             return {"of": Entry(check.reason)}
         return {
-            "largest difference": Entry(check.error, form=".2g"),
-            "round-off explains": Entry(check.floor, form=".2g"),
+            "largest difference": Entry(check.error, "SI", ".2g"),
+            "round-off explains": Entry(check.floor, "SI", ".2g"),
             "of": Entry(f"{check.quantity}, {check.where}"),
             "ticks": Entry(check.judged),
             "looked at": Entry(min(check.looked_at, check.judged)),

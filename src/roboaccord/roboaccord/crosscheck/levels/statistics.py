@@ -114,12 +114,12 @@ class StatisticsLevel(Level[StatisticsCheck]):
         low_high = None if interval is None else f"{interval[0]:.2g} to {interval[1]:.2g}"
         return {
             f"mean {check.figure.replace('_', ' ')}": Entry(mean, check.unit),
-            "median": Entry(check.median),
-            "standard deviation": Entry(check.deviation, form=".2g"),
+            "median": Entry(check.median, check.unit),
+            "standard deviation": Entry(check.deviation, check.unit, ".2g"),
             "runs": Entry(check.n),
             "above 0": Entry(check.positive, form=".0%"),
-            "difference from the reference": Entry(low_high),
-            "allowed": Entry(None if interval is None else check.allowance, form=".2g"),
+            "difference from the reference": Entry(low_high, check.unit),
+            "allowed": Entry(None if interval is None else check.allowance, check.unit, ".2g"),
         }
 
 

@@ -81,8 +81,8 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             **{f"{1e3 * dt:g} ms": Entry(1e3 * error, "mm") for dt, error in errors},
             "order": order,
             "expected": Entry(check.expected_order),
-            "left at 0": Entry(check.left, form=".2e"),
-            "explained": Entry(check.bound, form=".2e"),
+            "left at 0": Entry(check.left, "m or rad", ".2e"),
+            "explained": Entry(check.bound, "m or rad", ".2e"),
             "of": Entry(check.where),
             **{
                 name.replace("_", " "): Entry(1e3 * size, "mm", ".2g")

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from roboaccord.contract.errors import AccordError, check_known, check_switch, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known, check_switch
 from roboaccord.engines.spec import Scheme
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ class MujocoSettings:
     def __post_init__(self) -> None:
         """Refuse values that MuJoCo does not take."""
         name, damping = str(self.integrator).lower(), float(self.contact_damping)
-        if name and name not in ORDERS:
-            raise AccordError(f"unknown integrator {name}{did_you_mean(name, ORDERS)}")
+        check_known("unknown integrator ", name or (), ORDERS)
         check_known("unknown engine_options.mujoco.cone ", str(self.cone), CONES)
         if not damping >= 1.0:
             wrong = f"contact_damping is {damping:g}, and must be 1 at least"

@@ -46,7 +46,7 @@ def gaits_command(samples: Annotated[int, SAMPLES] = 200, changes: Changes = Non
 
       accord monkeybot gaits
 
-      accord monkeybot gaits --set viscous_elbow=0.01
+      accord monkeybot gaits --set parameters.viscous_elbow=0.01
     """
     parameters, names = robot_parameters(changes), list(shipped_data())
     gaits = []

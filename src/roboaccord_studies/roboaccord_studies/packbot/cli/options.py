@@ -1,6 +1,6 @@
 """Options that several commands of these studies share.
 
-PAYLOAD is that of `workspace` and `detect`, BAG that of `detect` and `identify`. `draws` makes the
+PAYLOAD is that of `workspace` and `detect`, BAG that of `detect`. `draws` makes the
 option that names the file of a picture, for `workspace` and `equilibria`. An option that only one
 command has is in the module of this command.
 """
@@ -11,7 +11,7 @@ import typer
 from typer.models import OptionInfo
 
 PAYLOAD = typer.Option(min=0.0, help="Payload at the finger tips.")
-BAG = typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")
+BAG = typer.Argument(metavar="RUN", help="Run folder or bag of the Packbot.")
 
 
 def draws(what: str) -> OptionInfo:

@@ -5,7 +5,7 @@ unknowns          what is not known of an arm: order, prior, and efforts as func
 drawn_arm         setups of arms with given values
 base_parameters   the inertial parameters that a motion can show
 estimate          unknowns by the balance of efforts over the motion
-report            the command `accord packbot identify`: quantities with intervals
+report            the command `accord identify packbot`: quantities with intervals
 known             the arm as it was identified, for control, planning and detection
 
 Unknowns may be added in unknowns.py. Names of blocks and keys of the JSON output must stay, because

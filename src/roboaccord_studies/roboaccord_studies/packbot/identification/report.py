@@ -1,4 +1,4 @@
-"""Command `accord packbot identify`: what a motion identifies of the arm, with intervals.
+"""Command `accord identify packbot`: what a motion identifies of the arm, with intervals.
 
 By how much the Packbot's arm differs from its model is a vector of unknowns (unknowns.py). The
 unknowns are estimated from the motion (estimate.py), and turned into quantities with names and
@@ -25,7 +25,6 @@ from roboaccord.contract import LEFT_OUT, AccordError, Array, Quantity
 from roboaccord.scenario import Setup
 from scipy.stats import norm
 
-from roboaccord_studies.packbot.cli.options import BAG
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
 from roboaccord_studies.packbot.identification.estimate import Estimate, estimate
@@ -229,19 +228,19 @@ def _reason(names: list[str], correlation: Array, i: int) -> str:
     return f"hardly distinguishable from {names[j]}" if others[j] > ALIKE else "excited too little"
 
 
-def identify_command(bag: Annotated[Path, BAG]) -> Result:
+def identify_command(bag: Path) -> Result:
     """Identify the arm's base parameters, friction and payload from a recorded motion.
 
     Joint states and commanded efforts are enough. A quantity is identified where its 95 % interval
     is at most half as wide as that of what is known before: the uncertainties of the arm, keys of
     `controller.uncertainty` in the scenario. The scenario `identify` moves the arm for a minute so
-    that most of it is. `accord identify packbot` is the same.
+    that most of it is.
 
     Examples:
 
       accord run packbot identify --engine mujoco --out identified
 
-      accord packbot identify identified/bag --json
+      accord identify packbot identified --json
     """
     run = read_run(bag)
     setup = setup_of(run)
