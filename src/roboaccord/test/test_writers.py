@@ -182,6 +182,7 @@ ELSEWHERE = {
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/process": "/dev/null",
     "cli/dashboard": "the terminal, by its descriptor",
+    "report/drawing roboaccord_view/portrait": "into memory",
     "parity/sdformat": "links, in a temporary folder that nobody else can write",
     "run/processes bags/storages dart/fixtures description/isolated gazebo/shipped gazebo/tool "
     "terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",

@@ -200,10 +200,10 @@ def test_a_process_that_does_not_end_is_ended(request_for, setup_for, monkeypatc
 
 
 def test_a_wrong_parameter_is_one_line_and_status_2():
-    command = [*COMMANDS["simulator"], "--ros-args", "-p", "robot:=snail", "-p", "scenario:=x"]
+    command = [*COMMANDS["simulator"], "--ros-args", "-p", "robot:=snaek", "-p", "scenario:=x"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert done.stderr == "error: unknown robot snail; did you mean snake?\n"
+    assert done.stderr == "error: unknown robot snaek; did you mean snake?\n"
     command = [*COMMANDS["recorder"], "--ros-args", "-p", "robott:=snake", "-p", "fault.x:=none"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2

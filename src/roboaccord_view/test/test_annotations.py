@@ -119,13 +119,13 @@ def test_the_last_figures_of_a_film_are_those_of_compare(tmp_path: Path) -> None
     film = Film(recorded.urdf, recorded.run.trajectory, fps=10, size=SIZE,
                 beside=recorded.others, name=recorded.name)  # fmt: skip
     data = ra.compare(*runs).data
-    first, other = (np.array([run[f"com.{axis}"].values[-1] for axis in "xyz"]) for run in data)
+    first, other = (np.array([run[f"com/{axis}"].values[-1] for axis in "xyz"]) for run in data)
     apart = 1e3 * np.linalg.norm(other - first)
     assert 0.1 < apart < 100.0
     text = film._legend(len(film) - 1)[1][0]
     assert text.startswith("mujoco   centres of mass ") and text.endswith(" mm apart")
     assert float(text.split()[-3]) == pytest.approx(apart, rel=0.05)
-    speed = data[0]["com.speed"].values[-1]
+    speed = data[0]["com/speed"].values[-1]
     assert f"speed of the centre of mass {speed:.2f} m/s" in film._line_below(len(film) - 1)
 
 

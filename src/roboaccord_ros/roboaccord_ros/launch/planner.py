@@ -13,6 +13,7 @@ them, and the core reads them.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import shlex
@@ -30,7 +31,6 @@ from launch import Action, LaunchContext, Substitution
 from launch.actions import DeclareLaunchArgument, LogInfo, SetLaunchConfiguration
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterValue
-from roboaccord.contract import did_you_mean
 
 from roboaccord_ros.launch.processes import INTERRUPTED, MODULE
 from roboaccord_ros.run.claim import claim_names
@@ -142,8 +142,9 @@ def _refuse_unknown(context: LaunchContext, values: dict[str, str]) -> None:
         if values.get(name, value) != value:
             raise RuntimeError(f"{name}:={value}: this launch file has {name}:={values[name]}")
         if name not in (*values, *TAKEN_BY_LAUNCH.split()):
-            hint = did_you_mean(name, values, "", "--show-args lists what there is")
-            raise RuntimeError(f"unknown argument {name}{hint}")
+            close = difflib.get_close_matches(name, values, n=1)
+            hint = f"did you mean {close[0]}?" if close else "--show-args lists what there is"
+            raise RuntimeError(f"unknown argument {name}; {hint}")
 
 
 def _is_ours(robot: str) -> bool:
