@@ -59,6 +59,8 @@ class MovingRobot:
             scene.tree.forward(motion.joints, *pose),
         )
         if motion.bodies is not None:
+            if motion.bodies.shape[1] < len(bodies):
+                raise AccordError("runs with different free bodies are shown one by one")
             links = enumerate(bodies, len(scene.tree.links))
             self._bodies = [body.frame for body in bodies]
             self.shapes += tuple(Shape(i, s.vertices, s.faces, s.colour) for i, s in links)

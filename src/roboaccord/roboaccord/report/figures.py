@@ -89,7 +89,7 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
         size = 17 if engine == REFERENCE else 10  # larger, so that it is visible behind others
         dots: Figure = {"mode": "markers", "name": engine}
         dots["marker"] = {"size": size, "color": curves.colour_of(engine, engines)}
-        data.append(engine_curve(engine, engines, dt, error) | dots)
+        data.append(engine_curve(engine, engines, 1e3 * dt, error) | dots)
         if check.order is not None:
             data[-1]["name"] = f"{engine}, order {check.order:.2f}"
             # A line of that slope through the mean of the points, a little longer than these.
@@ -97,11 +97,11 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
             ends = np.array([dt.max() * 1.25, dt.min() / 1.25])
             fit = mean_error * (ends / mean_dt) ** check.order
             drawn.append(fit)
-            curve = engine_curve(engine, engines, ends, fit, "dash", 1.5)
+            curve = engine_curve(engine, engines, 1e3 * ends, fit, "dash", 1.5)
             data.append({**curve, "showlegend": False, "hoverinfo": "skip"})
-    ticks = sorted({dt for check in checks.values() for dt in check.dt})
+    ticks = sorted({1e3 * dt for check in checks.values() for dt in check.dt})  # [ms]
     title = f"physics step [m{unit_of(ConvergenceCheck, 'dt')}]"
-    labels = [f"{1e3 * dt:g}" for dt in ticks]
+    labels = [f"{tick:g}" for tick in ticks]
     xaxis = {**curves.axis(title), "type": "log", "tickvals": ticks, "ticktext": labels}
     yaxis = curves.log_axis(f"largest distance [{unit_of(ConvergenceCheck, 'error')}]", drawn)
     return {"data": data, "layout": {"xaxis": xaxis, "yaxis": yaxis}}
