@@ -116,7 +116,8 @@ def crosscheck(
 
     Example:
         >>> report = ra.crosscheck("snake", "serpenoid", engines=["mujoco"], duration=1)
-        >>> report.verdict, report.checks["one_step"]["mujoco"].max
+        >>> one_step = report.checks["one_step"]
+        >>> report.verdict, one_step["mujoco"].max
         >>> ra.crosscheck(ra.run("snake", "serpenoid", engine="dart")).line()
     """
     if not isinstance(robot_or_recording, Setup) and subject_mode(robot_or_recording) == "BAG":
