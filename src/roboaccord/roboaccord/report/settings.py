@@ -92,12 +92,13 @@ def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
         keys = keys_of(run.setup) if run.setup else []
     except AccordError:  # the controller is not installed
         keys = []
-    # Without the robot, the scenario as the bag has it, which has no units.
-    # Without the robot, the scenario as the bag has it, which has no units.
-    settings = [(entry.key, entry.value, entry.unit) for entry in keys]
-    for setting in settings or _flat(run.run.scenario):
-        if setting[0] != "description":
-            yield setting
+    # Without the robot, and of a user's controller, what the bag has, which has no units.
+    settings = {entry.key: (entry.key, entry.value, entry.unit) for entry in keys}
+    for setting in _flat(run.run.scenario):
+        if not keys or setting[0].startswith("controller."):
+            settings.setdefault(setting[0], setting)
+    settings.pop("description", None)
+    yield from settings.values()
 
 
 def _flat(data: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str, str]]:
