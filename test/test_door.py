@@ -303,7 +303,8 @@ def test_a_crosscheck_has_verdict_page_and_figures(
     curves = report.figure("convergence").axes[0].containers
     (curve,) = [c for c in curves if str(c.get_label()).startswith("mujoco")]
     drawn = curve.lines[0].get_xydata()
-    assert drawn == pytest.approx(np.transpose([steps.dt, steps.error]), rel=1e-5)
+    in_ms = 1e3 * np.array(steps.dt)
+    assert drawn == pytest.approx(np.transpose([in_ms, steps.error]), rel=1e-5)
     assert np.array_equal(report.arrays("convergence")[str(curve.get_label())], drawn.T)
     with pytest.raises(ra.AccordError, match="unknown figure pathh"):
         report.figure("pathh")
