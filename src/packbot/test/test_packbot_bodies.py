@@ -20,6 +20,8 @@ from roboaccord.scenario.setup import Setup
 from running import book_of, run_in
 from scipy.integrate import solve_ivp
 
+pytestmark = pytest.mark.thorough
+
 G, TABLE, EPS = 9.81, 0.4, 5e-3  # m/s^2; m, its height; m/s, slip speed of regularised friction
 GAP = 1e-9  # m, tolerance of a gap
 
