@@ -2,12 +2,11 @@
 
 A run is the motion of a robot, read from a bag (a recording of ROS 2). A signal is one quantity of
 it over time: position, rate or effort of a joint, a coordinate of the base or of a free body, or a
-switch. `compare`
-compares each run with a reference run, the first one, and returns the deviations of all signals and
-a verdict; `accord compare` prints them. `common_grid` chooses the times; where only one of two runs
-has a sample, the signals of the other are interpolated (resampling.py), in a way that depends on
-the signal: efforts and switches are constant between samples, rates are linear, and positions and
-angles follow cubics. The result does not depend on the order of two bags.
+switch. `compare` compares each run with a reference run, the first one, and returns the deviations
+of all signals and a verdict; `accord compare` prints them. `common_grid` chooses the times; where
+only one of two runs has a sample, the signals of the other are interpolated (resampling.py), in a
+way that depends on the signal: efforts and switches are constant between samples, rates are linear,
+and positions and angles follow cubics. The result does not depend on the order of two bags.
 
 Keys of `--json` are names of fields and stay, and so do the default tolerances SAME_RUN_TOLERANCE
 and GAZEBO_TOLERANCE, which docs state (test_compare).

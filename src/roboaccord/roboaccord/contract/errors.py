@@ -132,7 +132,8 @@ def _install_line(requirements: Iterable[str]) -> str:
 
 def wrapped(text: str) -> str:
     """Return text with long lines wrapped at WIDTH columns, further ones indented."""
-    width = int(os.environ.get(COLUMNS, WIDTH))
+    asked = os.environ.get(COLUMNS, "")
+    width = int(asked) if asked.isdecimal() and int(asked) else WIDTH
     wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
     wrapper.subsequent_indent = "  "
     return re.sub(f".{{{width + 1},}}", lambda line: wrapper.fill(line[0]), text)
