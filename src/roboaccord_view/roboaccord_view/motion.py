@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from roboaccord.bag import with_continuous_signs
 from roboaccord.contract import STATE_ARRAYS, AccordError, Aim, Array, Trajectory, check_known
 from roboaccord.description import Scene, Shape, Surface, Tree
 from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quaternion
@@ -173,11 +174,8 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
 
     def turned(quaternions: Array) -> Array:
         """Return quaternions (n, 4), given at each sample, at the new times (t, 4)."""
-        # Quaternions q and -q are one rotation, but their mean is none: neighbours get equal signs.
-        turns = quaternions.copy()
-        flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-        turns[1:] *= np.cumprod(flips)[:, None]
-        turns = interpolated(turns)
+        # Quaternions q and -q are one rotation, but their mean is none.
+        turns = interpolated(with_continuous_signs(quaternions))
         return np.asarray(turns / np.linalg.norm(turns, axis=1, keepdims=True))
 
     arrays: dict[str, Any] = {n: interpolated(getattr(trajectory, n)) for n in STATE_ARRAYS}

@@ -7,6 +7,7 @@ from .contact_markers import read_arrows as read_arrows
 from .reader import BagRun as BagRun
 from .reader import play as play
 from .reader import read_run as read_run
+from .resampling import with_continuous_signs as with_continuous_signs
 from .run_facts import facts as facts
 from .run_facts import first_messages as first_messages
 from .second_robot import Look as Look

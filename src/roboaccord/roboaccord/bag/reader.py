@@ -43,6 +43,7 @@ class Commands(NamedTuple):
     effort: Array
 
 
+FACTS = ("scenario", "versions", "engine", "engine_version", "transport")  # fields of `BagRun`
 NO_COMMANDS = Commands(np.zeros(0), np.zeros((0, 0)))
 
 
@@ -184,11 +185,7 @@ def run_of(content: Content) -> BagRun:
         wrenches=_as_arrays(wrenches, 6),
         twists=_as_arrays(twists, 6),
         findings=tuple(content.events(names.FINDINGS)),
-        scenario=facts.get("scenario", {}),
-        versions=facts.get("versions", {}),
-        engine=facts.get("engine", ""),
-        engine_version=facts.get("engine_version", ""),
-        transport=facts.get("transport", ""),
+        **{name: facts[name] for name in FACTS if name in facts},
         controller=str(facts.get("controller", "")),
         urdf=decode_string(descriptions[-1]) if descriptions else "",
         contacts=content.raw(f"/{robot}/{names.CONTACTS}"),

@@ -39,6 +39,7 @@ NO_WRENCH = np.zeros(6)  # [N, N m]; no force and no moment on the base
 NANO = 1e-9  # [s] resolution of the times of samples, which are rounded to it
 # Names of the arrays that are hashed, each with one row for each sample.
 OVER_TIME = ("time", *STATE_ARRAYS)
+IF_ANY = ("wrench", "commanded", "bodies")  # arrays over time that may be None
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Trajectory(Signals):
     bodies: Array | None = None
 
     def __post_init__(self) -> None:
-        freeze_fields(self, ("time", *STATE_ARRAYS, "wrench", "commanded", "bodies"))
+        freeze_fields(self, (*OVER_TIME, *IF_ANY))
         for states in self.switches.values():
             states.setflags(write=False)
 
@@ -107,6 +108,7 @@ class Trajectory(Signals):
         """
         wrenches = [c.wrench for c in commands]
         switches = states[0].switches if states else NO_SWITCHES
+        has_bodies = bool(states) and len(states[0].bodies) > 0
         wrench, commanded, wished = None, None, {}
         # Row 0 is the initial state, before any command.
         if any(w is not None for w in wrenches):
@@ -126,9 +128,7 @@ class Trajectory(Signals):
             wrench=wrench,
             commanded=commanded,
             wished=wished,
-            bodies=np.array([s.bodies for s in states])
-            if states and len(states[0].bodies)
-            else None,
+            bodies=np.array([s.bodies for s in states]) if has_bodies else None,
         )
 
     def state(self, index: int) -> RobotState:
@@ -181,14 +181,12 @@ class Trajectory(Signals):
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Trajectory:
         """Return the samples at `rows`, indices or a mask (k,), without the events."""
+        arrays = {name: getattr(self, name) for name in (*OVER_TIME, *IF_ANY)}
         return Trajectory(
             self.joints,
-            **{name: getattr(self, name)[rows] for name in OVER_TIME},
+            **{name: array[rows] for name, array in arrays.items() if array is not None},
             switches={name: on[rows] for name, on in self.switches.items()},
-            wrench=None if self.wrench is None else self.wrench[rows],
-            commanded=None if self.commanded is None else self.commanded[rows],
             wished={name: on[rows] for name, on in self.wished.items()},
-            bodies=None if self.bodies is None else self.bodies[rows],
         )
 
     def rows(self) -> Array:

@@ -14,6 +14,7 @@ from roboaccord.contract import plugins
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.links import link_centres
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.curves import REFERENCE
 
@@ -29,12 +30,10 @@ def picture_of(report: Report) -> tuple[str, str]:
     if not (setup and first and runs and DRAW in plugins.entries("functions")):
         return "", ""
     tree, count = setup.tree, min(map(len, report.trajectories.values()))
-    offsets = np.array([link.centre for link in tree.links])[..., None]
 
     def centres(run: Trajectory) -> Array:
-        """Return the centres of mass of all links (t, k, 3) [m]."""
-        origins, turns = tree.forward(run.joints, run.q, run.position, run.orientation)
-        return np.asarray(origins + (turns @ offsets)[..., 0])[:count]
+        """Return the centres of mass of all links (t, k, 3) [m], without free bodies."""
+        return link_centres(tree, run)[:count, : len(tree.links)]
 
     # Distances of all links (t, k) [m] by engine, and those of the worst moment by link.
     apart = {e: np.linalg.norm(centres(run) - centres(first), axis=2) for e, run in runs.items()}

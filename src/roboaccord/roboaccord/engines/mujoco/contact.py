@@ -61,8 +61,10 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
     if contact.restitution:
         remedy = "use 0, or dart or the reference"
         raise AccordError(f"MuJoCo has no coefficient of restitution: {remedy}")
+    turn = np.roll(yaw_quaternion(contact.yaw), 1)
     for fixture in contact.fixtures:
-        add_fixture(spec, fixture, contact.yaw)
+        body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position, quat=turn)
+        _add_shape(spec, body, fixture, contact.yaw)
     for free in contact.bodies:
         pose = free.start[BODY_POSITION], np.roll(free.start[BODY_ORIENTATION], 1)
         body = add_body(spec, free.name, free.mass, free.inertia, pos=pose[0], quat=pose[1])
@@ -117,17 +119,6 @@ class MujocoContact:
             friction = wrench[1:3] @ touch.frame[3:].reshape(2, 3) if touch.dim > 1 else ORIGIN
             points.append(self._pairs.point(bodies, at, normal, float(wrench[0]), depth, friction))
         return points
-
-
-def add_fixture(spec: mujoco.MjSpec, fixture: AnyFixture, yaw: float = 0.0) -> None:
-    """Add a body with the geometry of a fixture, turned by `yaw` [rad]; nothing touches it yet.
-
-    Raises:
-        AccordError: for a mesh that is not convex.
-    """
-    turn = np.roll(yaw_quaternion(yaw), 1)
-    body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position, quat=turn)
-    _add_shape(spec, body, fixture, yaw)
 
 
 def add_body(
