@@ -2,8 +2,7 @@
 
 The solids are described in config/shapes.yaml as boxes, prisms, and convex hulls of several of
 these. `write_shapes` computes meshes/*.obj and config/hulls.yaml from them, which the URDF reads.
-`Hull` triangulates flat faces in one fixed way, so that the files do not depend on rounding, and
-computes volumes and moments as sums over tetrahedra.
+`Hull` triangulates flat faces in one fixed way, so that the files do not depend on rounding.
 
 Sizes in config/shapes.yaml may be changed; run `accord packbot look --shapes` afterwards, as a test
 compares the files. test_packbot_hulls compares volumes and moments with those of trimesh.
@@ -167,33 +166,17 @@ class Hull(NamedTuple):
     @property
     def volume(self) -> float:
         """Volume [m^3]."""
-        return float(self._tetrahedra()[0].sum())
+        return description.volume_moments(self.vertices, self.faces)[0]
 
     @property
     def centre(self) -> Array:
         """Centre of volume (3,) [m]."""
-        volumes, corners = self._tetrahedra()
-        return np.asarray(volumes @ corners.sum(axis=1) / 4.0 / volumes.sum())
+        return description.volume_moments(self.vertices, self.faces)[1]
 
     @property
     def moments(self) -> Array:
-        """Mean of x x^T over the volume, about the origin of the frame (3, 3) [m^2].
-
-        For a tetrahedron with corners 0, a, b, c, this is (s s^T + a a^T + b b^T + c c^T) / 20
-        with s = a + b + c.
-        """
-        volumes, corners = self._tetrahedra()
-        s = corners.sum(axis=1)
-        products = np.einsum("ni,nj->nij", s, s) + np.einsum("nki,nkj->nij", corners, corners)
-        return np.asarray(np.einsum("n,nij->ij", volumes, products) / 20.0 / volumes.sum())
-
-    def _tetrahedra(self) -> tuple[Array, Array]:
-        """Return the signed volumes (f,) of the tetrahedra between origin and faces, and corners.
-
-        The corners are those of the faces (f, 3, 3) [m]; the fourth one is the origin.
-        """
-        corners = self.vertices[self.faces]
-        return np.linalg.det(corners) / 6.0, corners
+        """Mean of x x^T over the volume, about the origin of the frame (3, 3) [m^2]."""
+        return description.volume_moments(self.vertices, self.faces)[2]
 
 
 def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:

@@ -26,6 +26,7 @@ from .solids import box as box
 from .solids import cylinder as cylinder
 from .solids import facets as facets
 from .solids import read_geometry as read_geometry
+from .solids import volume_moments as volume_moments
 from .source import parse_lines as parse_lines
 from .tree import Joint as Joint
 from .tree import Link as Link

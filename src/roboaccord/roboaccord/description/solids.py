@@ -1,9 +1,10 @@
 """Solid shapes as vertices and faces, for drawing, and the shapes that a URDF names.
 
-`box`, `cylinder` and `sphere` return vertices and faces, `facets` the plane faces of a convex mesh;
-corners are counter-clockwise seen from outside (test_drawing checks that every face looks
-outwards). `read_geometry` reads the shape of a `<visual>` or `<collision>`. A `Surface` is ground,
-wall or terrain that stands still, or a free body that moves. No engine collides with these shapes.
+`box`, `cylinder` and `sphere` return vertices and faces, `facets` the plane faces of a convex mesh,
+`volume_moments` the volume of a mesh and its moments; corners are counter-clockwise seen from
+outside (test_drawing checks that every face looks outwards). `read_geometry` reads the shape of a
+`<visual>` or `<collision>`. A `Surface` is ground, wall or terrain that stands still, or a free
+body that moves. No engine collides with these shapes.
 
 Another shape is a function like `box`, a branch in scene.py, and its attributes in
 `read_geometry`.
@@ -84,6 +85,21 @@ def facets(vertices: Array, triangles: Index) -> Faces:
         _ordered_corners(vertices, np.unique(triangles[members]), normals[members[0]])
         for members in planes.values()
     )
+
+
+def volume_moments(vertices: Array, faces: Index) -> tuple[float, Array, Array]:
+    """Return volume [m^3], centre (3,) [m] and mean of x x^T (3, 3) [m^2] of a closed mesh.
+
+    The mean is about the origin. For a tetrahedron with corners 0, a, b, c, it is
+    (s s^T + a a^T + b b^T + c c^T) / 20 with s = a + b + c, and the centre is s / 4; volumes of
+    the tetrahedra between origin and faces have signs.
+    """
+    corners = vertices[faces]
+    volumes, s = np.linalg.det(corners) / 6.0, corners.sum(axis=1)
+    volume = volumes.sum()
+    products = np.einsum("ni,nj->nij", s, s) + np.einsum("nki,nkj->nij", corners, corners)
+    moments = np.einsum("n,nij->ij", volumes, products) / 20.0 / volume
+    return float(volume), volumes @ s / 4.0 / volume, moments
 
 
 def _ordered_corners(vertices: Array, corners: Index, normal: Array) -> tuple[int, ...]:

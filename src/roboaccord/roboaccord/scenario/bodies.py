@@ -17,7 +17,7 @@ import numpy as np
 from roboaccord.contract import AccordError, CylinderFixture, Fixture, FreeBody, MeshFixture
 from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.description.meshes import read_mesh
-from roboaccord.description.solids import BACKDROPS
+from roboaccord.description.solids import BACKDROPS, volume_moments
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion
 from roboaccord.scenario.scenario import BodySpec
 
@@ -76,11 +76,7 @@ def _shape(name: str, spec: BodySpec, meshes: Path) -> tuple[Shape, Array]:
 
 
 def _mesh(name: str, path: Path) -> tuple[MeshFixture, Array]:
-    """Return a convex mesh about its centre of mass, and the mean of x x^T there.
-
-    For a tetrahedron with corners 0, a, b, c it is (s s^T + a a^T + b b^T + c c^T) / 20 with
-    s = a + b + c, and its centre is s / 4.
-    """
+    """Return a convex mesh about its centre of mass, and the mean of x x^T there."""
     vertices, faces = read_mesh(path)
     corners = vertices[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -88,10 +84,7 @@ def _mesh(name: str, path: Path) -> tuple[MeshFixture, Array]:
     heights = normals @ vertices.T - (normals * corners[:, 0]).sum(axis=1)[:, None]
     if not heights.max() < MAX_DENT:
         raise AccordError(f"bodies.{name}.file: {path.name} is not a convex mesh facing outwards")
-    volumes, sums = np.linalg.det(corners) / 6.0, corners.sum(axis=1)
-    centre = volumes @ sums / 4.0 / volumes.sum()
-    squares = np.einsum("ni,nj->nij", sums, sums) + np.einsum("nki,nkj->nij", corners, corners)
-    moments = np.einsum("n,nij->ij", volumes, squares) / 20.0 / volumes.sum()
+    _, centre, moments = volume_moments(vertices, faces)
     moments -= np.outer(centre, centre)
     mesh = MeshFixture(name=name, vertices=vertices, faces=faces, position=-centre, convex=True)
     return mesh, moments
