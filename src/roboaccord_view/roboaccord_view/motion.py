@@ -55,10 +55,8 @@ class MovingRobot:
         self.scene, self.motion = scene, motion
         self._bodies = list[str]()
         pose = motion.q, motion.position, motion.orientation
-        self.shapes, (self.origins, self.turns) = (
-            scene.shapes,
-            scene.tree.forward(motion.joints, *pose),
-        )
+        self.shapes = scene.shapes
+        self.origins, self.turns = scene.tree.forward(motion.joints, *pose)
         if motion.bodies is not None:
             if motion.bodies.shape[1] < len(bodies):
                 raise AccordError("runs with different free bodies are shown one by one")

@@ -228,11 +228,10 @@ class PackbotReference(ArmSimulator):
         stepper.time = self._now.time
         stepper.motion.efforts = self._padded(self._effort)
         stepper.run(self._time)
-        (q, of_bodies), (v, rates) = (
-            np.split(x, [len(self.joints)]) for x in stepper.x.reshape(2, -1)
-        )
-        rows = self.bodies.rows(of_bodies, rates)
-        self._now = RobotState(self._time, q.copy(), v.copy(), self._effort, bodies=rows)
+        n = len(self.joints)
+        q, v = stepper.x.reshape(2, -1)
+        rows = self.bodies.rows(q[n:], v[n:])
+        self._now = RobotState(self._time, q[:n].copy(), v[:n].copy(), self._effort, bodies=rows)
         if len(rows):
             stepper.x = np.concatenate(self._coordinates(self._now))
             stepper.motion.gap_functions.forget_search()

@@ -20,6 +20,7 @@ from roboaccord.report.curves import REFERENCE
 
 DRAW = "draw.robot"  # entry point
 SIZE = 640, 360  # pixels
+CAPTION = "The redder a link, the farther its centre of mass is from where the reference has it:"
 SAME = 1e-9  # m; links nearer than this are hardly red
 
 
@@ -48,8 +49,5 @@ def picture_of(report: Report) -> tuple[str, str]:
     except AccordError:
         return "", ""
     size = f"{1e3 * largest:.2g} mm at {first.time[i]:g} s in {engine}"
-    caption = (
-        "The redder a link, the farther its centre of mass is from where the reference has it:"
-    )
     picture = f"data:image/png;base64,{base64.b64encode(drawn).decode()}"
-    return picture, f"{caption} {link} by {size}, the most."
+    return picture, f"{CAPTION} {link} by {size}, the most."
