@@ -163,19 +163,14 @@ class PackbotReference(ArmSimulator):
         links = map(self.clearance.pair_links, range(len(gap_functions.margins)))
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
         friction = ContactFriction(proximity.model, mu, options["slip_speed"])
-        motion = ConstrainedDynamics(self.arm, self._padded_friction(), gap_functions, friction)
+        # The bodies have no friction of joints.
+        padded = self.joint_friction.with_joints(self._padded)
+        motion = ConstrainedDynamics(self.arm, padded, gap_functions, friction)
         restitution = contact.restitution if contact else 0.0
         self._stepper = EventDrivenStepper(motion, self.energy, options, restitution, self._events)
         if contact:
             check_start(setup, self.clearance, self._coordinates(setup.initial)[0])
         self.reset(setup.initial)
-
-    def _padded_friction(self) -> JointFriction:
-        """Return the friction of the joints, and none of the bodies."""
-        law = self.joint_friction
-        stiction = None if law.stiction is None else self._padded(law.stiction)
-        viscous, constant = self._padded(law.viscous), self._padded(law.constant)
-        return replace(law, viscous=viscous, constant=constant, stiction=stiction)
 
     def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
         """Return angles and coordinates of bodies in a state, and their rates (n,).

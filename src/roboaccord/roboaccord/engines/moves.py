@@ -34,7 +34,6 @@ from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers, numbers, write_numbers
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
-from roboaccord.simulators.friction import JointFriction
 
 MIRROR = np.array([1.0, -1.0, 1.0])  # factors on the components of vectors
 MIRROR_AXIAL = -MIRROR  # factors on the components of axial vectors
@@ -165,6 +164,11 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     # The force laws of a robot on a fixed base use the frame of that base.
     in_base_frame = model.base == "fixed" and model.root == BASE_LINK
     move_of_law = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0)) if in_base_frame else move
+
+    def in_order(values: Array) -> Array:
+        """Return values (n,), or one value for all joints, in the new order of the joints (n,)."""
+        return np.broadcast_to(values, len(order))[order]
+
     # Arrays with one number per joint get the new order of the joints.
     names = ("effort_limits", "armature", "gear", "damping")
     arrays = {name: getattr(model, name) for name in names}
@@ -174,23 +178,10 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
         urdf=move_text(model.urdf, move, model.root),
         joints=tuple(model.joints[i] for i in order),
         force_law=None if model.force_law is None else move_law(model.force_law, move_of_law),
-        friction=None if model.friction is None else _reorder(model.friction, order),
+        friction=model.friction and model.friction.with_joints(in_order),
         contact=contact,
         **reordered,
     )
-
-
-def _reorder(friction: JointFriction, order: Index) -> JointFriction:
-    """Return the friction of joints that are listed in another order."""
-
-    def reordered(values: Array) -> Array:
-        """Return values (n,), or one value for all joints, in the new order (n,)."""
-        return np.broadcast_to(values, len(order))[order]
-
-    stiction = None if friction.stiction is None else reordered(friction.stiction)
-    viscous, constant = reordered(friction.viscous), reordered(friction.constant)
-    spring = friction.spring and (reordered(friction.spring[0]), reordered(friction.spring[1]))
-    return replace(friction, viscous=viscous, constant=constant, stiction=stiction, spring=spring)
 
 
 def move_law(law: ForceLaw, move: Move) -> ForceLaw:

@@ -82,12 +82,9 @@ def _folder(run: RunSignals) -> str:
 
 def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
     """Yield key, value and unit of each setting of a run."""
-    if run.run.engine:
-        yield "engine", run.run.engine, ""
-    if run.run.transport:
-        yield "transport", run.run.transport, ""
-    if run.run.controller:
-        yield "controller", run.run.controller, ""
+    for key in ("engine", "transport", "controller"):
+        if value := getattr(run.run, key):
+            yield key, value, ""
     try:
         keys = keys_of(run.setup) if run.setup else []
     except AccordError:  # the controller is not installed

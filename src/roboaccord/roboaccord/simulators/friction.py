@@ -7,7 +7,8 @@ a kernel, which must give the same bits. test_engines compares it with closed fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +57,13 @@ class JointFriction:
         """Return efforts (n,) with those of friction and springs added, at q and qd (n,)."""
         total = effort + self.efforts(qd)
         return total - self.spring[0] * (q - self.spring[1]) if self.spring else total
+
+    def with_joints(self, convert: Callable[[Array], Array]) -> JointFriction:
+        """Return the same law for other joints, with each array (n,) converted to theirs."""
+        viscous, constant = convert(self.viscous), convert(self.constant)
+        stiction = None if self.stiction is None else convert(self.stiction)
+        spring = self.spring and (convert(self.spring[0]), convert(self.spring[1]))
+        return replace(self, viscous=viscous, constant=constant, stiction=stiction, spring=spring)
 
     @property
     def any_dry(self) -> bool:
