@@ -21,14 +21,13 @@ judged by the levels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from roboaccord.contract.certificate import Certificate, Certifier, ContactForce
 from roboaccord.contract.contact import Contact, ContactPoint, FreeBody
 from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.contract.outcome import Code, Finding, because
+from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.check_case import CheckCase
@@ -71,14 +70,13 @@ def judge_reference(case: CheckCase, certificate: Certificate | str) -> list[Fin
         case: of the reference.
         certificate: of its run, or why there is none.
     """
-    if isinstance(certificate, str):
-        return []
+    bounds = {} if isinstance(certificate, str) else case.simulator.contact_bounds
     broken = [
         because(Code.CONTACT_LAW, law=law, **vars(worst), allowed=allowed)
-        for law, allowed in case.simulator.contact_bounds.items()
+        for law, allowed in bounds.items()
         if (worst := getattr(certificate, law)).value > allowed  # not if it is not known, NaN
     ]
-    finding = replace(Finding.outside(*broken), level="certificate", engine=case.name)
+    finding = Finding(Outcome.OUTSIDE, tuple(broken), level="certificate", engine=case.name)
     return [finding] if broken else []
 
 
