@@ -139,8 +139,7 @@ def test_a_law_of_contact_that_the_reference_breaks_is_stated() -> None:
     figures = {"law": "signorini", "value": 1e-3, "unit": "m", "time": 0.25, "allowed": 1e-8}
     broken = Finding.outside(because(Code.CONTACT_LAW, **figures))
     broken = replace(broken, level="certificate", engine="reference")
-    report = findings()
-    levels = Levels.of([*report.levels.findings, broken])
+    report, levels = findings(), Levels.of([*findings().levels.findings, broken])
     report = replace(report, levels=levels)
     assert report.reasons[0].startswith("reference: its own contacts break the law signorini")
     assert report.reasons[0] in render_report(report)
