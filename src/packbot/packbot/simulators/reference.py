@@ -50,7 +50,7 @@ MAX_ROUNDS = 50
 # would end just below the distance. 1 % of it, 1 um, moves nothing that can be seen.
 OVERSHOOT = 1.01
 # Of forces over the weight: a rounding of 2e-16 enlarged by the mass matrix, whose condition is 2e4
-# at most, in accelerations of some g. At most 3e-16 was measured, in all scenarios.
+# at most, in accelerations of some g. At most 4e-16 was measured, in all scenarios.
 FORCE_ROUND_OFF = 1e-11
 
 
