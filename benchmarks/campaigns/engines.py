@@ -127,7 +127,7 @@ def check(call: tuple[str, str]) -> Row:
         took = time.perf_counter() - begin
         return Row(robot, engine, "refused", why=str(refusal), cpu=took)
     report: dict[str, Any] = checked.to_json()
-    levels = {level: each[engine] for level, each in report["levels"].items()}
+    levels = {level: each[engine] for level, each in report["levels"].items() if engine in each}
     judged = {k: v for k, v in levels.items() if v["outcome"] in ("outside", "not_judged")}
     why = "; ".join(f"{k}: {v['reason']}" for k, v in judged.items())
     outcomes = {level: each["outcome"] for level, each in levels.items()}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from packbot.simulators.reference import PackbotReference
 from packbot.source.collapse import collapse_setup
-from roboaccord.contract import Certificate
-from roboaccord.crosscheck.certificate import certificate_of
+from roboaccord.contract import Certificate, Command
+from roboaccord.crosscheck.certificate import certificate_of, judge_reference
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.runs import Job, Runs
 from roboaccord.run.loop import make_simulator, run_setup
@@ -54,8 +56,34 @@ def test_the_reference_obeys_the_laws_of_contact(mu: float) -> None:
     assert certificate.dissipation.value < lacking + ROUND_OFF
     if mu == 0.0:
         assert certificate.momentum.value < ROUND_OFF
+    assert ("momentum" in case.simulator.contact_bounds) == (mu == 0.0)
+    assert judge_reference(case, certificate) == []
     assert isinstance(case.simulator, PackbotReference)
     assert certificate.energy.value <= case.simulator.energy_rise + ROUND_OFF
+
+
+def test_a_reference_that_overlaps_by_1_mm_is_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bodies that touch are moved into each other, by the smallest displacement of the joints."""
+    case, _, _ = certified("reference", 0.0)
+    advance = PackbotReference._advance
+
+    def overlapping(self: PackbotReference, command: Command, duration: float) -> None:
+        """Advance, and add the overlap to the state."""
+        advance(self, command, duration)
+        motion, q = self._stepper.motion, self._stepper.x[: self._stepper.n]
+        features = motion.closed.features
+        jacobian = motion.gap_functions.measure(features, q)[1]
+        if len(features):
+            q += motion._smallest_change(q, jacobian, np.full(len(features), -1e-3))
+            self._now = replace(self._now, q=q.copy())
+
+    monkeypatch.setattr(PackbotReference, "_advance", overlapping)
+    certificate = certificate_of(case)
+    assert isinstance(certificate, Certificate)
+    assert certificate.signorini.value == pytest.approx(1e-3, rel=0.01)  # to first order
+    (finding,) = judge_reference(case, certificate)
+    assert (finding.engine, finding.outcome) == ("reference", "outside")
+    assert "break the law signorini by 0.001 [m]" in finding.reason
 
 
 @pytest.mark.parametrize(("engine", "library"), [("dart", "dartpy"), ("mujoco", "mujoco")])

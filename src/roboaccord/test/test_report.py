@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from roboaccord.cli.levels import outcome_tables
 from roboaccord.contract import Certificate, Certifier, ContactForce
 from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, because, stand_in
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -131,6 +132,19 @@ def certificate() -> Certificate:
     certifier, up, still = Certifier(10.0), np.array([0.0, 0.0, 1.0]), np.zeros(3)
     certifier.add(0.25, [ContactForce(up, 10.0 * up, -1e-3, still, 0.5)])
     return certifier.result()
+
+
+def test_a_law_of_contact_that_the_reference_breaks_is_stated() -> None:
+    """It is a reason of the verdict, and no row or column of engines."""
+    figures = {"law": "signorini", "value": 1e-3, "unit": "m", "time": 0.25, "allowed": 1e-8}
+    broken = Finding.outside(because(Code.CONTACT_LAW, **figures))
+    broken = replace(broken, level="certificate", engine="reference")
+    report, levels = findings(), Levels.of([*findings().levels.findings, broken])
+    report = replace(report, levels=levels)
+    assert report.reasons[0].startswith("reference: its own contacts break the law signorini")
+    assert report.reasons[0] in render_report(report)
+    (table,) = outcome_tables(report)
+    assert table.row_count == len(report.of_engines) == len(levels) - 1
 
 
 @pytest.fixture(scope="module")

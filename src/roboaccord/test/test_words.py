@@ -41,7 +41,7 @@ ELSEWHERE = {
     Code.LOG_RESIDUALS,
     *(Code.TEXT, Code.HIDDEN, Code.OFF_BY, Code.OFF_BY_ANGLE, Code.INSTEAD, Code.READS),
     *(Code.SUSPECT, Code.STEP_FAR, Code.LARGEST_ERROR, Code.OUR_EQUATIONS, Code.MISSING),
-    *(Code.SENSITIVE, Code.SAME_SETTINGS, Code.EXCITED, Code.NO_RESTART),
+    *(Code.CONTACT_LAW, Code.SENSITIVE, Code.SAME_SETTINGS, Code.EXCITED, Code.NO_RESTART),
 }
 """Codes that no finding made up here has: of errors, of differences, of live runs, and of notes."""
 VALUES: Mapping[str, Sequence[Any]] = {

@@ -15,9 +15,14 @@ from math import log2
 import numpy as np
 
 Series = tuple[np.ndarray, np.ndarray]  # times (n,) and values (n, m)
-TOLERANCE = 1e-3  # of the largest exact value, or of 1 where that is 0
-JUMP = 64.0  # ratio of successive changes of the error above which there is no order
-SHRINKS = 0.85  # ratio of successive changes of the error above which nothing converges
+# Of the largest exact value, or of 1 where that is 0. By choice: the third digit.
+TOLERANCE = 1e-3
+# Ratio of successive changes of the error above which there is no order: an order of 6 (2^6), above
+# that of any scheme in use, which is 4.
+JUMP = 64.0
+# Ratio of successive changes of the error above which nothing converges: an order of 0.23. By
+# choice: an error of order 0.5, the least that has a power law, has 0.71, and may scatter by 20 %.
+SHRINKS = 0.85
 
 
 def read(path: str) -> Series:

@@ -11,9 +11,15 @@ import numpy as np
 
 from roboaccord_bench.check import SHRINKS, TOLERANCE, limit
 
-SPREAD = 0.02  # least difference between phases that counts
-LAW = 0.01  # largest distance of a constant from the law that explains it
-DOUBT = 0.5  # share of the last correction by which the limit may be wrong
+# Least difference between phases that counts. By choice: coefficients of restitution are hardly
+# known better.
+SPREAD = 0.02
+# Largest distance of a constant from the law that explains it: two laws of a problem are 0.054
+# apart or more (`pairs`, e = 0.8 and 0.4: geometric and harmonic mean), so less than half of that.
+LAW = 0.01
+# Share of the last correction by which the limit may be wrong, that of the next power of the step:
+# ASYMPTOTIC_SHARE of crosscheck/extrapolation.py.
+DOUBT = 0.5
 
 
 class Outcome(NamedTuple):

@@ -7,6 +7,8 @@ from functools import partial
 import numpy as np
 import pytest
 from roboaccord import AccordError, Command, make_simulator
+from roboaccord.crosscheck.levels.invariance import check_invariance
+from roboaccord.engines import spec
 from roboaccord.gazebo import expand_for_gazebo
 from roboaccord.run.metrics import metrics_of
 from running import book_of, or_skip, run_in, setup_of
@@ -168,6 +170,16 @@ def test_engines_find_the_contact_where_geometry_has_it(pegs_with, name):
         np.testing.assert_allclose(point.normal, [0, 1, 0], atol=1e-2)
         np.testing.assert_allclose(point.position[:2], [0.03, HALF_WIDTH], atol=2e-3)
         assert point.depth == pytest.approx(1e-4, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_pegs_in_a_moved_world_move_the_snake_alike(pegs_with, name):
+    """In 0.2 s it touches two pegs, which are shifted with it, but not above it."""
+    setup = pegs_with("duration=0.2")
+    with or_skip():
+        simulator = make_simulator(setup, name)
+    changes = check_invariance(setup, spec(name), run_in(setup, simulator)).changes
+    assert not changes["shifted"].outside
 
 
 def test_moved_pegs_depend_on_the_seed_and_overlap_no_link_at_the_start(pegs_with):

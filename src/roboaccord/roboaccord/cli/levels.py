@@ -97,7 +97,7 @@ def outcome_tables(report: Report) -> list[Table]:
     """Return the table of outcomes, a row for each level; no table where no level was judged."""
     engines = report.engines[1:]  # without the reference
     table = make_table("level", *engines, words=engines)
-    for level, findings in report.levels.items():
+    for level, findings in report.of_engines.items():
         outcomes = [OUTCOME_TEXTS[findings[engine].outcome] for engine in engines]
         table.add_row(level.replace("_", " "), *outcomes)
     return [table] if report.levels else []

@@ -15,8 +15,9 @@ the robot as a whole the balances of momentum and energy. `Certifier` keeps the 
 each, and when it was. The contact laws are those of contacts that the simulator reports: one that
 it misses leaves no residual here, except what its overlap does later.
 
-Residuals are shown and not judged, because simulators soften these laws on purpose. Formulas and
-keys stay: `--json`, summary.json and other packages have them.
+Residuals of engines are shown and not judged, because engines soften these laws on purpose; those
+of a reference are judged by its own tolerances (crosscheck/certificate.py). Formulas and keys stay:
+`--json`, summary.json and other packages have them.
 """
 
 from __future__ import annotations

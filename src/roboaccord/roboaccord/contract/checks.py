@@ -28,7 +28,7 @@ ROUND_OFF = 1e-7
 # Largest relative deviation from a whole number of steps, such as that of 0.3 s / 0.1 s (1e-16). It
 # is one step of the longest run, 1 / MOST_STEPS.
 STEP_ROUND_OFF = 1e-9
-FAST_RATE = 100.0  # [rad/s or m/s] 955 revolutions a minute: faster than the joints of robots
+FAST_RATE = 100.0  # [rad/s or m/s] by choice: 955 revolutions a minute, faster than robots' joints
 # Number of the first samples above FAST_RATE of a joint that are judged. A rate that doubles from
 # sample to sample is 1e8 rad/s by then; later rates are bounded by effort limits.
 EARLY_SAMPLES = 20

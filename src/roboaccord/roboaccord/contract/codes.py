@@ -93,6 +93,8 @@ class Code(StrEnum):
     ONLY_GAINS = auto()  # some losses are not measured, so that only gains of energy are judged
     ENERGY_OF_TWIN = auto()  # the energy balance differs from the twin's by more than round-off
     ENERGY = auto()  # energy appears or disappears that the balance does not account for
+    # Certificate of contact.
+    CONTACT_LAW = auto()  # the reference breaks a law of contact beyond its own tolerances
     # Recorded runs and logs.
     SUSPECT = auto()  # a recorded run is outside its limits, with a suspected cause
     STEP_FAR = auto()  # as STEP_TOO_LARGE, at one tick of the recorded run

@@ -11,6 +11,11 @@ carries, on which all forces are known. A fixed base takes up forces that are no
 forces act on the joints. Steps with a joint at its stop, whose force is none of a contact, have no
 residual of momentum, nor have runs with joints that fail, by efforts that are not known. The
 momentum of free bodies is added where forces act over a step.
+
+`judge_reference` judges the reference alone: a residual beyond its own tolerances
+(`Simulator.contact_bounds`) is a fault of ours, which no scenario can excuse. An engine's residuals
+are a measurement: how far it softens the laws is its choice, and what that does to the motion is
+judged by the levels.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ import numpy as np
 from roboaccord.contract.certificate import Certificate, Certifier, ContactForce
 from roboaccord.contract.contact import Contact, ContactPoint, FreeBody
 from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.check_case import CheckCase
@@ -55,6 +61,23 @@ def certificate_of(case: CheckCase) -> Certificate | str:
             contacts, momentum = witness.contacts(before, state, command, points)
             certifier.add(state.time, contacts, momentum, witness.energy(before, state, command))
     return certifier.result()
+
+
+def judge_reference(case: CheckCase, certificate: Certificate | str) -> list[Finding]:
+    """Return a finding of the laws of contact that the reference breaks; none if it keeps them.
+
+    Args:
+        case: of the reference.
+        certificate: of its run, or why there is none.
+    """
+    bounds = {} if isinstance(certificate, str) else case.simulator.contact_bounds
+    broken = [
+        because(Code.CONTACT_LAW, law=law, **vars(worst), allowed=allowed)
+        for law, allowed in bounds.items()
+        if (worst := getattr(certificate, law)).value > allowed  # not if it is not known, NaN
+    ]
+    finding = Finding(Outcome.OUTSIDE, tuple(broken), level="certificate", engine=case.name)
+    return [finding] if broken else []
 
 
 class Witness:

@@ -31,11 +31,13 @@ from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.state import Array
 from roboaccord.numerics.ranking import first_largest
 
-# Factor of the bound on the difference of the two estimates, which is twice the finer one's error.
+# Factor of the bound on the difference of the two estimates. If the next power of h is q, that
+# difference is 2^q - 1 times the finer one's error: 3 times for q = 2, as of order 1, more for any
+# higher order, and still half of it for q = 0.6, so that the bound holds for any next power.
 SAFETY = 2.0
 # Share of a run by which the bound looks ahead: the bound at a time is the largest one up to so
-# much later, because the difference of the estimates passes through 0. A larger share excuses
-# errors by later ones; `make sound` shows whether it is too small.
+# much later, because the difference of the estimates passes through 0. By choice: a larger share
+# excuses errors by later ones; `make sound` shows whether it is too small.
 LOOKAHEAD_SHARE = 0.05
 STEPS = 3  # number of physics steps that two estimates need
 # Share of the next order up to which errors count as in the asymptotic range: half the step

@@ -31,8 +31,8 @@ from roboaccord.crosscheck.runs import NOISE_FLAGS, START_CHANGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
-# Distance of links beyond which runs no longer agree [m]: a million times START_CHANGE, and small
-# for any robot.
+# Distance of links beyond which runs no longer agree [m]: a million times START_CHANGE. By choice:
+# less than a pixel of a robot of 1 m, and so the smallest difference that a user would see.
 HORIZON = 1e-3
 
 

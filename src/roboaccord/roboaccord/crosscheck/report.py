@@ -27,6 +27,7 @@ from roboaccord.crosscheck.levels.recorded_step import RecordedStep, RecordedSte
 from roboaccord.crosscheck.levels.scheme import SchemeLevel
 from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.noise import Noise
+from roboaccord.engines import REFERENCE
 from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
@@ -125,6 +126,11 @@ class Report(Drawn):
     def chaotic(self) -> bool:
         """Whether statistics over seeds take the place of trajectories."""
         return "statistics" in self.checks
+
+    @property
+    def of_engines(self) -> Mapping[str, Mapping[str, Finding]]:
+        """Findings by level and engine, without those on the reference itself."""
+        return {level: of for level, of in self.levels.items() if REFERENCE not in of}
 
     @property
     def excused(self) -> int:

@@ -26,7 +26,7 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse
 from roboaccord.crosscheck.causes.findings import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
-from roboaccord.crosscheck.certificate import certificate_of
+from roboaccord.crosscheck.certificate import certificate_of, judge_reference
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.engines import Engines, check_names, make_engines, on_ground_of
 from roboaccord.crosscheck.level import AnyLevel
@@ -121,13 +121,15 @@ def run_crosscheck(
     resolution = {case.name: errors for case, (_, errors) in by_case if errors}
     # Certificates of copies: a case may have got a simulator, which no other process can be sent.
     certificates = run_pieces(certificate_of, [(replace(case),) for case in cases])
+    findings = [finding for found, _ in conclusions for finding in found]
+    findings += judge_reference(cases[0], certificates[0])
     # Bags, report and summary.json.
     write_bags(setup, simulators, runs, out)
     report = report_of(
         setup,
         chosen,
         {case.name: case.checks for case in cases},
-        [finding for findings, _ in conclusions for finding in findings],
+        findings,
         titles={level.name: level.title for level in chosen},
         resolution=resolution,
         command=command,

@@ -159,7 +159,9 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     order = move.joint_order(len(model.joints))
     contact = model.contact
     if contact is not None:
-        fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
+        # A planar base stays at a height of 0, and so does what stands beside it.
+        level = replace(move, shift=(*move.shift[:2], 0.0)) if model.base == "planar" else move
+        fixtures = tuple(_move_fixture(fixture, level) for fixture in contact.fixtures)
         contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
     # The force laws of a robot on a fixed base use the frame of that base.
     in_base_frame = model.base == "fixed" and model.root == BASE_LINK

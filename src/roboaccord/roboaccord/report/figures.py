@@ -194,7 +194,7 @@ def render_report(report: Report) -> str:
     picture, caption = portrait.picture_of(report)
     return render_page(
         "template.html", picture=picture, caption=caption, width=portrait.SIZE[0],
-        resolved=summary_of, result=report, verdict=report.describe(), findings=report.levels,
+        resolved=summary_of, result=report, verdict=report.describe(), findings=report.of_engines,
         colours={engine: curves.colour_of(engine, report.engines) for engine in report.engines},
         levels=tables_of(report), tolerances=tolerance_rows(report.tolerances),
         metrics=metric_rows(report.metrics), items=[name for name, _ in ITEMS.values()],

@@ -214,6 +214,8 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
         gains=phrases.energy_gain(figures),
     ),
     Code.ENERGY: phrases.energy_unexplained,
+    Code.CONTACT_LAW: "its own contacts break the law {law} by {value:.2g} [{unit}] at "
+    "t = {time:g} s, but its tolerances explain only {allowed:.1g}",
     # A live run that is outside (crosscheck/cause.py).
     Code.SUSPECT: _suspect,
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",

@@ -85,6 +85,8 @@ class Simulator(FailingJoints, ABC):
         rounding: relative distance from 1 to the next number in its arithmetic.
         tighter: options with which a reference has a smaller error, if it chooses its steps by a
             tolerance; empty for one that takes physics steps.
+        contact_bounds: largest residuals of its certificate of contact, by law, that a reference's
+            own tolerances and round-off explain; of other laws they are not known.
     """
 
     version: str
@@ -94,6 +96,7 @@ class Simulator(FailingJoints, ABC):
     joint_friction: JointFriction | None = None
     rounding: float = 2.0**-52
     tighter: Mapping[str, float] = MappingProxyType({})
+    contact_bounds: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,

@@ -45,7 +45,8 @@ REPEATED_PARTS = 40
 # Round-off is measured in every eighth of those parts, because it costs two twins: the root mean
 # square of five is known to a third.
 NOISE_INTERVAL = 8
-BOOK_ROUND_OFF = 1e-13  # round-off relative to the largest energy, of sums of some hundred terms
+# Round-off relative to the largest energy: n u of a sum of n = 900 terms [Higham 2002, chapter 3].
+BOOK_ROUND_OFF = 1e-13
 # Speed whose kinetic energy is the scale of round-off at rest [m/s]: 5e-7 J of 1 kg, less than any
 # motion that is judged has.
 REST_SPEED = 1e-3
