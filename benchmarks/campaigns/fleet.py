@@ -181,7 +181,7 @@ def chosen(folder: Path, count: int | None) -> list[str]:
     return there[:count]
 
 
-def main() -> int:
+def main() -> None:
     """Examine what is not in the file yet, then print the table."""
     parser = options(__doc__.splitlines()[0])
     parser.add_argument("--engines", default="", help="NAME,NAME; those installed by default")
@@ -198,8 +198,7 @@ def main() -> int:
     if asked.before:
         lines = [*changes(rows, read(asked.before, Row))]
         print(f"{len(lines)} statuses changed", *lines, sep="\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

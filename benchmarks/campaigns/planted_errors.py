@@ -11,7 +11,6 @@ found; a run that was ended goes on from the file. The end prints a table.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
@@ -637,8 +636,7 @@ def wanted(done: Sequence[Row], only: str, down: float, batch: int) -> list[list
 
 def main() -> int:
     """Judge what is not in the file yet, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--only", default="", help="word that robot, engine and error hold")
     parser.add_argument("--down", type=float, default=0.0, help="factor to the next smaller size")
     parser.add_argument("--batch", type=int, default=13, help="errors judged in one check")

@@ -12,7 +12,6 @@ ended goes on from the file; the end prints all rows, and how many intervals hol
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ from xml.etree import ElementTree as ET
 import mujoco
 import numpy as np
 import pinocchio as pin
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord_files.logs.door import crosscheck_log
@@ -398,8 +397,7 @@ def line(row: Row) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file of the rows")
+    parser = campaign_parser(__doc__, "file of the rows")
     parser.add_argument("--draws", type=int, default=1, help="draws of noise of each log")
     options = parser.parse_args()
     rows = read(options.out, Row)

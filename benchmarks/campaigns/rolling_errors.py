@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -129,7 +128,7 @@ def _first_hit(
 COMPARED = ("exact", "local_plane", "as_described")
 
 
-def main() -> int:
+def main() -> None:
     """Roll and bounce on grids, and print a line of JSON for each case and arena."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, action="append", help="size of the grid; repeatable")
@@ -146,8 +145,7 @@ def main() -> int:
             print(json.dumps({"n": n, "case": case.name, "errors": errors}), flush=True)
         for turn in () if asked.no_walls else TURNS:
             print(json.dumps(asdict(bounces(n, turn, binary=asked.binary))), flush=True)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
