@@ -12,8 +12,7 @@ import argparse
 import numpy as np
 from packbot.contact.clearance import Clearance
 from roboaccord.contract.state import Array
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario
 
 
 def main() -> None:

@@ -21,8 +21,7 @@ from benchmarks.campaigns.detection import alarms_of, counts_of
 from benchmarks.campaigns.failing_arms import Bench, Outcome, judge
 from benchmarks.campaigns.momentum_observer import FACTOR, MomentumObserver
 from benchmarks.campaigns.rows import campaign_parser, keep, read
-from roboaccord.report.curves import BLUE, RED
-from roboaccord.report.drawing import legend, picture
+from roboaccord.report import BLUE, RED, legend, picture
 from roboaccord_studies.packbot.detection.detected import Watcher
 from roboaccord_studies.packbot.detection.detector import THRESHOLD
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis

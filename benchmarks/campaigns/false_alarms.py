@@ -32,8 +32,7 @@ from packbot.planning.reaching import Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty

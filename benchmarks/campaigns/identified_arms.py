@@ -22,10 +22,8 @@ from pathlib import Path
 import numpy as np
 from benchmarks.campaigns.drawn_arms import Plant, draw_arm
 from benchmarks.campaigns.rows import campaign_parser, keep, read
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.state import Array, Command
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, clip_efforts
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.drawn_arm import Draw
 from roboaccord_studies.packbot.identification.exciting import IdentificationController

@@ -24,10 +24,8 @@ from benchmarks.campaigns.identified_arms import drawn, motion_of, recorded, set
 from benchmarks.campaigns.rows import campaign_parser, keep, read
 from packbot.controllers.reach import ReachController
 from packbot.model.arm import Kinematics
-from roboaccord.contract.results import to_json
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Command, RobotState, to_json
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord_studies.packbot.detection.detected import Detected
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.known import KnownArm

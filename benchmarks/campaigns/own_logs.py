@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 from benchmarks.campaigns.rows import campaign_parser, keep, read
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.crosscheck.report import Report
 from roboaccord.description.tree import Tree
 from roboaccord.report.cause_words import with_interval

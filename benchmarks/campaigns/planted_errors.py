@@ -21,20 +21,14 @@ from typing import Any, Literal
 
 import numpy as np
 from benchmarks.campaigns.rows import campaign_parser, keep, read
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, Command, Event, RobotState, Trajectory
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines import spec
+from roboaccord.engines import EngineModel, EngineSpec, spec
 from roboaccord.engines.base import EngineSimulator, engine_parts
-from roboaccord.engines.model import EngineModel
-from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.scenario import Setup, find_robot, load_scenario
+from roboaccord.simulators import Proxy, Simulator
 
 PANDA = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf/panda.urdf"
 ENGINES = ("dart", "mujoco", "drake")

@@ -25,8 +25,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 from benchmarks.campaigns.rows import campaign_parser, keep, read
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord_files.logs.door import crosscheck_log
 
 FILES = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf"

@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 from benchmarks.campaigns.attempts import Attempt, reach_for
 from benchmarks.campaigns.rows import campaign_parser, complete
-from packbot.contact.clearance import Clearance
+from packbot import Clearance, Kinematics
 from packbot.controllers.trial import clear_start
-from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.recovery import REASONS
 from roboaccord.cli import load_setup

@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from benchmarks.campaigns.rolling_cases import cases, measure
 from roboaccord.contract import Array
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller
+from voxel_sphere import Field, Roller
 from voxel_sphere.terrain.filling import fill_below, fill_inside
 from voxel_sphere.terrain.surfaces import make_surface
 

@@ -20,14 +20,8 @@ import numpy as np
 from benchmarks.campaigns.rows import campaign_parser, keep, read
 from joblib import Parallel, delayed
 from roboaccord import find_robot, load_scenario
-from roboaccord.contract.contact import Contact, Fixture
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.engines import simulate_model
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
+from roboaccord.contract import AccordError, Command, Contact, Fixture, Json, RobotState, Trajectory
+from roboaccord.engines import EngineModel, EngineSimulator, simulate_model
 from roboaccord.numerics.rotations import yaw_quaternion
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup

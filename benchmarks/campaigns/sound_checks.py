@@ -29,8 +29,7 @@ import numpy as np
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario import Setup, find_robot, load_scenario
 from scipy.stats import beta
 
 ROOT = Path(__file__).resolve().parents[2]

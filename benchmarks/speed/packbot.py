@@ -24,8 +24,7 @@ from packbot.contact.clearance import TOLERANCE, Clearance
 from packbot.planning.sight import Sight
 from roboaccord.contract.state import Command
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario
 
 SOURCE = Path(__file__).with_name("packbot_loop.cpp")
 BUILD = Path(sys.prefix) / "speed"
