@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -358,6 +359,9 @@ class Row:
     draw: int = 0
 
 
+shown = attrgetter("encoder", "error", "verdict", "named", "held", "alike", "text")
+
+
 def _key(cause: Cause) -> tuple[str, str]:
     return cause.quantity, cause.where
 
@@ -369,30 +373,18 @@ def carry_out(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Row:
         found = checked(name, encoder, seed, draw)
     except AccordError as problem:
         return Row(name, encoder, "refused", False, False, 0, str(problem), draw)
-    alone = [
-        x
-        for x in (found.step.explanation.causes, *found.step.explanation.instead)
-        if len({*map(_key, x)}) == 1
-    ]
+    explanation = found.step.explanation
+    either = (explanation.causes, *explanation.instead)
+    alone = [causes for causes in either if len({*map(_key, causes)}) == 1]
     own = [c for each in alone for c in each if _key(c) == (error.quantity, error.where)]
     cause = max(own, key=lambda each: abs(each.size or 0.0), default=None)
     named = cause is not None
     low, high = cause.interval or (-1.0, -1.0) if cause else (np.nan, np.nan)
     held = bool(low <= error.value <= high)
-    text = (
-        "; ".join(map(with_interval, found.step.explanation.causes))
-        or found.levels.one_step["log"].reason
-    )
-    return Row(
-        name,
-        encoder,
-        found.verdict or "",
-        named,
-        held,
-        len(found.step.explanation.instead),
-        text,
-        draw,
-    )
+    text = "; ".join(map(with_interval, explanation.causes))
+    text = text or found.levels.one_step["log"].reason
+    alike = len(explanation.instead)
+    return Row(name, encoder, found.verdict or "", named, held, alike, text, draw)
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -452,16 +444,7 @@ def main() -> None:
     left = [each for each in trials if asked.only in each[0] and each not in known]
     for row in keep(asked.out, (carry_out(*each[:2], asked.seed, each[2]) for each in left)):
         done.append(row)
-        print(
-            row.encoder,
-            row.error,
-            row.verdict,
-            row.named,
-            row.held,
-            row.alike,
-            row.text,
-            flush=True,
-        )
+        print(*shown(row), flush=True)
     print(*(coverage(done) if asked.draws else table(done)), sep="\n")
 
 

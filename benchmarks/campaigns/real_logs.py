@@ -381,10 +381,6 @@ def is_false(row: Row, name: str) -> bool:
     return name != planted and not name.startswith(RIGHT.get(trial["semantic"], ("none",)))
 
 
-def truth(trial: Mapping[str, Any]) -> float:
-    return float(trial["size"])
-
-
 def line(row: Row) -> str:
     """Return a row of the table."""
     t = row.trial
@@ -409,7 +405,7 @@ def main() -> None:
     seen = [row for row in rows if row.effect > SEEN]
     first = [row for row in seen if row.interval]
     low_high = [(row, row.interval) for row in first]
-    holds = sum(low <= truth(row.trial) <= high for row, (low, high) in low_high)
+    holds = sum(low <= row.trial["size"] <= high for row, (low, high) in low_high)
     accused = sum(any(map(partial(is_false, row), row.named)) for row in rows)
     print(f"sound {len(sound)} of {len(rows)}; with a false cause {accused} of all")
     print(
