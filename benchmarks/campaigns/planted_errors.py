@@ -176,12 +176,11 @@ def disobeyed(p: Planted, command: Command, before: Command) -> Command:
     """Return a command whose efforts, wrench and twist the error changes."""
     rest = np.zeros(6)
     made = replace(command, effort=p.error.act(p, np.array(command.effort), before.effort))
-    if command.wrench is not None:
-        last = rest if before.wrench is None else before.wrench
-        made = replace(made, wrench=p.error.act(p, np.array(command.wrench), last))
-    if command.twist is not None:
-        last = rest if before.twist is None else before.twist
-        made = replace(made, twist=p.error.act(p, np.array(command.twist), last))
+    for name in ("wrench", "twist"):
+        asked, last = getattr(command, name), getattr(before, name)
+        if asked is not None:
+            obeyed = p.error.act(p, np.array(asked), rest if last is None else last)
+            made = replace(made, **{name: obeyed})
     return made
 
 

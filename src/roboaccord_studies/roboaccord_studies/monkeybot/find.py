@@ -233,10 +233,7 @@ def find_command(
             anywhere=anywhere,
             done=done,
         )
-    rows = []
-    for orbit in orbits:
-        of_swing = asymmetry(orbit, parameters)
-        rows.append(RatedGait(orbit, *of_swing) if of_swing else RatedGait(orbit))
+    rows = [RatedGait(orbit, *(asymmetry(orbit, parameters) or ())) for orbit in orbits]
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
     tables = []
     if rows:
