@@ -9,7 +9,6 @@ with a copy of a library for each of its names.
 from __future__ import annotations
 
 import filecmp
-import os
 import re
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
-PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps",
+PIP = [sys.executable, "-u", "-m", "pip", "--disable-pip-version-check", "install", "--no-deps",
        "--no-input", "--progress-bar=off"]  # fmt: skip
 BEGUN = ("Collecting ", "Obtaining ", "Processing ", "Requirement already satisfied: ")
 WIDTH = 76  # characters of a line that is written over
@@ -40,8 +39,7 @@ def main(title: str, *options: str) -> None:
 
     asked, before, status = _asked(options), _installed(), None
     with tempfile.NamedTemporaryFile() as log, tempfile.TemporaryFile("w+") as errors:
-        unbuffered = os.environ | {"PYTHONUNBUFFERED": "1"}
-        pip = subprocess.Popen([*PIP, *options], stdout=log, stderr=errors, env=unbuffered)
+        pip = subprocess.Popen([*PIP, *options], stdout=log, stderr=errors)
         while status is None:
             with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):  # pip ends on ^C, too
                 status = pip.wait(ON_TERMINAL if terminal else PERIOD)

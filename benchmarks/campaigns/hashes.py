@@ -63,19 +63,15 @@ class Outcome:
         return self.group, self.command
 
 
-def scenarios(robot: str) -> list[str]:
-    """Return the names of a robot's scenarios."""
-    return scenario_names(find_robot(robot).package)
-
-
 def groups(seconds: float) -> Iterator[tuple[str, list[str]]]:
     """Yield groups of commands; those of a page belong together."""
     from test_commands import CASES  # type: ignore[import-not-found]
     from test_docs import commands  # type: ignore[import-not-found]
 
     for robot in ROBOTS:
-        for scenario in scenarios(robot):
-            whole = load_scenario(find_robot(robot).package, robot, scenario, []).duration
+        package = find_robot(robot).package
+        for scenario in scenario_names(package):
+            whole = load_scenario(package, robot, scenario, []).duration
             short = f" --set duration={min(whole, seconds):g}" * (whole > seconds)
             name = f"{robot} {scenario}"
             for engine in ENGINES:

@@ -310,9 +310,8 @@ def acceleration(p: Mapping[str, Any], q: Array, qd: Array, effort: Array) -> Ar
     mass = np.array([[i1 + i2 + 2.0 * c, i2 + c], [i2 + c, i2]])
     turning = np.array([-s * qd[1] * (2.0 * qd[0] + qd[1]), s * qd[0] ** 2])
     lower = p["m2"] * p["c2"] * np.sin(q[0] + q[1])
-    falling = p["g"] * np.array(
-        [(p["m1"] * p["c1"] + p["m2"] * p["l1"]) * np.sin(q[0]) + lower, lower]
-    )
+    upper = (p["m1"] * p["c1"] + p["m2"] * p["l1"]) * np.sin(q[0])
+    falling = p["g"] * np.array([upper + lower, lower])
     braking = np.array([p["d1"] + p["dry"] / np.hypot(qd[0], 0.01), p["d2"]]) * qd
     return np.linalg.solve(mass, effort - turning - falling - braking)
 

@@ -237,7 +237,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def main() -> None:
     """Examine what is not in the file yet, then print the table."""
-    parser = options(__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--planted", type=int, default=100, help="files that get faults")
     asked = parser.parse_args()
     wanted = chosen(asked.folder, asked.count)

@@ -129,10 +129,8 @@ def scenario(rng: Random, seeds: Path) -> Case:
     path = rng.choice(sorted((seeds / "scenarios").iterdir()))
     place_text(rng, "s.yaml", path, YAML_BOMBS)
     robot = path.stem
-    return _case(
-        "scenario YAML",
-        rng.choice((f"scenario {robot} s.yaml --json", RUN.format(f"{robot} s.yaml --out o"))),
-    )
+    words = f"scenario {robot} s.yaml --json", RUN.format(f"{robot} s.yaml --out o")
+    return _case("scenario YAML", rng.choice(words))
 
 
 def keys(rng: Random, seeds: Path) -> Case:
@@ -144,9 +142,8 @@ def keys(rng: Random, seeds: Path) -> Case:
 def parameters(rng: Random, seeds: Path) -> Case:
     """The YAML of a robot's parameters."""
     Path("package/config").mkdir(parents=True)
-    place(
-        rng, "package/config/parameters.yaml", (seeds / "parameters.yaml").read_bytes(), text=True
-    )
+    good = (seeds / "parameters.yaml").read_bytes()
+    place(rng, "package/config/parameters.yaml", good, text=True)
     return _case("parameter YAML", RUN.format("snake serpenoid --out o"), parameters="package")
 
 
@@ -217,9 +214,8 @@ def payload(rng: Random, seeds: Path) -> Case:
     rows = base.execute("SELECT id, data FROM messages").fetchall()
     topics = base.execute("SELECT min(id) FROM messages GROUP BY topic_id").fetchall()
     firsts = [row for row in rows if (row[0],) in topics]
-    for number, data in rng.choices(
-        firsts if rng.random() < 0.7 else rows, k=rng.choice((1, 1, 3))
-    ):
+    some = firsts if rng.random() < 0.7 else rows
+    for number, data in rng.choices(some, k=rng.choice((1, 1, 3))):
         new = mutated(data, rng, text=False)
         if rng.random() < 0.2 and len(data) > 16:
             at = rng.randrange(4, len(data) - 8) & ~7 | 4

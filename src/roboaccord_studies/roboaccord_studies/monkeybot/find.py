@@ -236,9 +236,8 @@ def find_command(
     rows = [RatedGait(orbit, *(asymmetry(orbit, parameters) or ())) for orbit in orbits]
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
     tables = []
-    if rows:
-        tables = tables_of(rows, *FIGURES, labels=numbers)
-        tables += tables_of(rows, *STATES, labels=numbers)
+    for names in (FIGURES, STATES) if rows else ():
+        tables += tables_of(rows, *names, labels=numbers)
     return Result(
         Search(kind, samples, seed, rows),
         [f"{len(orbits)} gaits from {samples} starts", *tables],
