@@ -16,8 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from roboaccord.cli.main import app
-from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario import robot_names, scenario_names
 from roboaccord.scenario.keys import Key, keys_of
 from roboaccord.scenario.setups import load_setup
 from roboaccord_files.rules.table import RULES

@@ -20,8 +20,7 @@ from pathlib import Path
 
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord.simulators.base import Simulator
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.processes import NODES, run_commands

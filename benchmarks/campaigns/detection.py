@@ -10,10 +10,8 @@ from its file, and one with the same arms and more of them, too.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy
 from benchmarks.campaigns.failing_arms import KINDS, Outcome, judge_arm
-from benchmarks.campaigns.rows import complete
+from benchmarks.campaigns.rows import campaign_parser, complete
 from roboaccord.contract import to_json
 from roboaccord.report import BLUE, RED, SOFT, legend, picture
 
@@ -135,10 +133,9 @@ def carry_out(call: tuple[int, int, float, str, float]) -> Row:
     return Row(*call, {name: [asdict(each) for each in judged[name]] for name in WATCHERS})
 
 
-def main() -> int:
+def main() -> None:
     """Run what is not in the file yet, then count and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--figure", type=Path, help="to draw")
     parser.add_argument("--failures", type=int, default=120, help="joints that fail")
     parser.add_argument("--minutes", type=float, default=40.0, help="of motion without failure")
@@ -164,8 +161,7 @@ def main() -> int:
     print(json.dumps(to_json(data), indent=1))
     if asked.figure:
         draw_delays(outcomes, asked.figure)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -9,10 +9,8 @@ found over false alarms. Then 10 arms are drawn within other multiples of the un
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -22,9 +20,8 @@ from typing import Any
 from benchmarks.campaigns.detection import alarms_of, counts_of
 from benchmarks.campaigns.failing_arms import Bench, Outcome, judge
 from benchmarks.campaigns.momentum_observer import FACTOR, MomentumObserver
-from benchmarks.campaigns.rows import keep, read
-from roboaccord.report.curves import BLUE, RED
-from roboaccord.report.drawing import legend, picture
+from benchmarks.campaigns.rows import campaign_parser, keep, read
+from roboaccord.report import BLUE, RED, legend, picture
 from roboaccord_studies.packbot.detection.detected import Watcher
 from roboaccord_studies.packbot.detection.detector import THRESHOLD
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
@@ -131,10 +128,9 @@ def table(rows: list[Row]) -> Iterator[str]:
                     yield f"{name} {threshold:g} scale {scale:g} {json.dumps(shares(outcomes))}"
 
 
-def main() -> int:
+def main() -> None:
     """Run what is not in the file yet, then count and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--figure", type=Path, help="to draw")
     parser.add_argument("--jobs", type=int, default=2, help="arms at a time")
     asked = parser.parse_args()
@@ -150,8 +146,7 @@ def main() -> int:
     print(*table(rows), sep="\n")
     if asked.figure:
         draw(rows, asked.figure)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

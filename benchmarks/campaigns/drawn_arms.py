@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from packbot.controllers.trial import OffModel
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Acceleration, Array, Command, Fault, RobotState
-from roboaccord.engines import REFERENCE, spec
+from roboaccord.engines import REFERENCE
+from roboaccord.run import make_simulator
 from roboaccord.scenario import Scenario, Setup, load_scenario
 from roboaccord.simulators import Simulator
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
@@ -69,22 +71,13 @@ class Plant:
     """
 
     def __init__(self, draw: Draw, engine: Maker, scenario: str | Scenario = "reach") -> None:
-        known = (
-            load_scenario("packbot", "packbot", scenario) if isinstance(scenario, str) else scenario
-        )
-        options = {REFERENCE: {"tolerance": TOLERANCE}} | known.engine_options
-        known = known.model_copy(update={"engine_options": options})
+        if isinstance(scenario, str):
+            scenario = load_scenario("packbot", "packbot", scenario)
+        options = {REFERENCE: {"tolerance": TOLERANCE}} | scenario.engine_options
+        known = scenario.model_copy(update={"engine_options": options})
         self.setup = drawn_setup(draw, with_friction(draw, known))
-        robot = self.setup.robot
-        made: object
-        if not isinstance(engine, str):
-            made = engine(self.setup)
-        elif engine == REFERENCE:
-            made = robot.reference(self.setup)
-        else:
-            made = robot.engine(self.setup, spec(engine))
-        assert isinstance(made, Simulator)
-        self.simulator = made
+        make = partial(make_simulator, engine=engine) if isinstance(engine, str) else engine
+        self.simulator = make(self.setup)
         self.draw = draw
         self.period = known.control_period
 

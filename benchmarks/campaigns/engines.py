@@ -13,7 +13,6 @@ said, and left out.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pinocchio
-from benchmarks.campaigns.rows import complete
+from benchmarks.campaigns.rows import campaign_parser, complete
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import spec
@@ -146,8 +145,7 @@ def line(row: Row) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file of the rows")
+    parser = campaign_parser(__doc__, "file of the rows")
     parser.add_argument("--engines", default=",".join(ENGINES), help="names, with commas between")
     parser.add_argument("--robots", default="", help="how names begin; all by default")
     options = parser.parse_args()

@@ -12,9 +12,7 @@ teleoperation, which keep clear.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +24,7 @@ from benchmarks.campaigns.detection import Alarms, alarms_of
 from benchmarks.campaigns.drawn_arms import Maker, Plant, draw_arm
 from benchmarks.campaigns.failing_arms import BANDWIDTH, SPEED, Bench, Outcome
 from benchmarks.campaigns.pinocchio_arm import PinocchioArm
-from benchmarks.campaigns.rows import keep, kept, read
+from benchmarks.campaigns.rows import campaign_parser, keep, kept, read
 from packbot.controllers.torque import ComputedTorque
 from packbot.controllers.velocity import VelocityController
 from packbot.model.parameters import JOINTS
@@ -34,8 +32,7 @@ from packbot.planning.reaching import Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
@@ -156,10 +153,9 @@ def alarms(rows: list[Row]) -> Alarms:
     return alarms_of([Outcome("", "", False, "", np.nan, n, row.duration) for row, n in sound])
 
 
-def main() -> int:
+def main() -> None:
     """Run what is not in the file yet, then count."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--engines", nargs="+", default=ENGINES, choices=(*ENGINES, *MADE))
     parser.add_argument("--motions", type=Path, help="folder of motions, kept for other detectors")
     parser.add_argument("--jobs", type=int, default=2, help="arms at a time")
@@ -184,8 +180,7 @@ def main() -> int:
             if rows:
                 stood = sum(row.moving < 0.8 for row in rows)
                 print(*names, engine or "all", len(rows), "arms", alarms(rows), f"{stood} stood")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

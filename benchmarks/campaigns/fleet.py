@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 
 LIST = Path(__file__).with_name("fleet.txt")
 STATUSES = ("same", "differ", "refused", "undecided")
@@ -162,11 +162,10 @@ def listed(robots: Iterable[Sequence[str]]) -> str:
     return ", ".join(f"{word} {count}" for word, count in counts.most_common())
 
 
-def options(description: str) -> argparse.ArgumentParser:
+def options(doc: str) -> argparse.ArgumentParser:
     """Return the options of a campaign on these files."""
-    parser = argparse.ArgumentParser(description=description)
+    parser = campaign_parser(doc, "file of rows")
     parser.add_argument("--folder", type=Path, required=True, help="clones, FOLDER/OWNER/NAME")
-    parser.add_argument("--out", type=Path, required=True, help="file of rows")
     parser.add_argument("--count", type=int, help="so many files at most")
     return parser
 
@@ -181,9 +180,9 @@ def chosen(folder: Path, count: int | None) -> list[str]:
     return there[:count]
 
 
-def main() -> int:
+def main() -> None:
     """Examine what is not in the file yet, then print the table."""
-    parser = options(__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--engines", default="", help="NAME,NAME; those installed by default")
     parser.add_argument("--before", type=Path, help="rows of an earlier tree")
     asked = parser.parse_args()
@@ -198,8 +197,7 @@ def main() -> int:
     if asked.before:
         lines = [*changes(rows, read(asked.before, Row))]
         print(f"{len(lines)} statuses changed", *lines, sep="\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

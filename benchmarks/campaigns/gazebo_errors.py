@@ -9,7 +9,6 @@ goes on from the file. It needs Gazebo, its Python bindings and ros2 launch.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
@@ -20,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 
 PLANTED = "ROBOACCORD_PLANTED"  # environment variable: name of an error
 LAUNCH = (
@@ -153,8 +152,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def main() -> int:
     """Launch what is not in the file yet, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     asked = parser.parse_args()
     done = read(asked.out, Row)
     left = [name for name in ERRORS if name not in {row.error for row in done}]

@@ -24,13 +24,7 @@ from roboaccord.bag import read_run
 from roboaccord.contract import AccordError, guard
 from roboaccord.description import share
 from roboaccord.run import RunRequest, metrics_of, run_direct
-from roboaccord.scenario import (
-    Setup,
-    find_robot,
-    load_scenario,
-    make_scenario,
-    robot_names,
-)
+from roboaccord.scenario import Setup, find_robot, load_scenario, make_scenario, robot_names
 
 FILE = "gazebo_table.yaml"
 Entry = Mapping[str, Any]

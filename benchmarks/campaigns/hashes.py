@@ -13,7 +13,6 @@ noted and compared with nothing.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -26,6 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 from joblib import Parallel, delayed
 from roboaccord import find_robot, load_scenario
 from roboaccord.scenario import scenario_names
@@ -63,19 +63,15 @@ class Outcome:
         return self.group, self.command
 
 
-def scenarios(robot: str) -> list[str]:
-    """Return the names of a robot's scenarios."""
-    return scenario_names(find_robot(robot).package)
-
-
 def groups(seconds: float) -> Iterator[tuple[str, list[str]]]:
     """Yield groups of commands; those of a page belong together."""
     from test_commands import CASES  # type: ignore[import-not-found]
     from test_docs import commands  # type: ignore[import-not-found]
 
     for robot in ROBOTS:
-        for scenario in scenarios(robot):
-            whole = load_scenario(find_robot(robot).package, robot, scenario, []).duration
+        package = find_robot(robot).package
+        for scenario in scenario_names(package):
+            whole = load_scenario(package, robot, scenario, []).duration
             short = f" --set duration={min(whole, seconds):g}" * (whole > seconds)
             name = f"{robot} {scenario}"
             for engine in ENGINES:
@@ -142,11 +138,9 @@ def _timeless(value: Any) -> Any:
     return [_timeless(item) for item in value] if isinstance(value, list) else value
 
 
-def read(path: Path) -> dict[tuple[str, str], Outcome]:
-    """Return the outcomes in a file; an unfinished last line is left out."""
-    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    found = [Outcome(**json.loads(line)) for line in lines if line.endswith("\n")]
-    return {outcome.key: outcome for outcome in found}
+def outcomes_in(path: Path) -> dict[tuple[str, str], Outcome]:
+    """Return the outcomes in a file by their keys."""
+    return {outcome.key: outcome for outcome in read(path, Outcome)}
 
 
 def first_difference(one: Any, other: Any, where: str = "") -> str:
@@ -165,15 +159,12 @@ def first_difference(one: Any, other: Any, where: str = "") -> str:
 
 def compare(before: Path, after: Path) -> int:
     """Print what differs between two files; return how many commands."""
-    olds, news, differ = read(before), read(after), 0
-    for key in [k for k in olds if k in news]:
-        old, new = olds[key], news[key]
-        if None in (old.status, new.status):
-            continue
-        if found := first_difference(asdict(old), asdict(new)):
-            differ += 1
-            print(f"accord {new.command}\n    {found}")
+    olds, news, differ = outcomes_in(before), outcomes_in(after), 0
     common = [k for k in olds if k in news and None not in (olds[k].status, news[k].status)]
+    for key in common:
+        if found := first_difference(asdict(olds[key]), asdict(news[key])):
+            differ += 1
+            print(f"accord {news[key].command}\n    {found}")
     late = sum(outcome.status is None for outcome in news.values())
     print(f"{len(common)} commands compared, {differ} differ; {late} took too long")
     return differ
@@ -181,30 +172,24 @@ def compare(before: Path, after: Path) -> int:
 
 def main() -> int:
     """Run what is not in the file yet, then compare."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--against", type=Path, help="file of another commit")
     parser.add_argument("--only", default="", help="pattern of groups and commands")
     parser.add_argument("--seconds", type=float, default=10.0, help="longest run [s]")
     parser.add_argument("--limit", type=float, default=300.0, help="longest command [s of clock]")
     parser.add_argument("--jobs", type=int, default=2, help="commands at a time")
     asked = parser.parse_args()
-    known = read(asked.out)
+    known = outcomes_in(asked.out)
     jobs = [
         (group, commands)
         for group, commands in groups(asked.seconds)
         if any((group, c) not in known and re.search(asked.only, f"{group} {c}") for c in commands)
     ]
     work = (delayed(carry_out)(group, commands, asked.limit) for group, commands in jobs)
-    with asked.out.open("a", encoding="utf-8") as file:
-        found = Parallel(n_jobs=asked.jobs, return_as="generator_unordered")(work)
-        for number, outcomes in enumerate(found, 1):
-            for outcome in outcomes:
-                file.write(json.dumps(asdict(outcome)) + "\n")
-            file.flush()
-            print(
-                f"{number} of {len(jobs)} {outcomes[-1].group} {outcomes[-1].command}", flush=True
-            )
+    found = Parallel(n_jobs=asked.jobs, return_as="generator_unordered")(work)
+    for number, outcomes in enumerate(found, 1):
+        *_, last = keep(asked.out, outcomes)
+        print(f"{number} of {len(jobs)} {last.group} {last.command}", flush=True)
     return int(bool(asked.against and compare(asked.against, asked.out)))
 
 

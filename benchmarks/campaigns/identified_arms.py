@@ -13,8 +13,6 @@ median width of the intervals over that of the report's own.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,11 +21,9 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.campaigns.drawn_arms import Plant, draw_arm
-from benchmarks.campaigns.rows import keep, read
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.state import Array, Command
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from benchmarks.campaigns.rows import campaign_parser, keep, read
+from roboaccord.contract import Array, Command, clip_efforts
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.drawn_arm import Draw
 from roboaccord_studies.packbot.identification.exciting import IdentificationController
@@ -127,10 +123,9 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
     yield f"by arm, median: {100.0 * np.median(by_arm):.1f} %, least {100.0 * min(by_arm):.1f} %"
 
 
-def main() -> int:
+def main() -> None:
     """Carry out what is not in the folder yet, then count."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="folder, outside the repository")
+    parser = campaign_parser(__doc__, "folder, outside the repository")
     parser.add_argument("--count", type=int, default=COUNT, help="arms")
     parser.add_argument("--engine", default="mujoco", help="that simulates them")
     parser.add_argument("--wander", action="store_true", help="add efforts that wander")
@@ -144,8 +139,7 @@ def main() -> int:
         held = sum(abs(row.error[name]) <= row.half[name] for name in row.identified)
         print(f"{len(done)} of {asked.count}: {held} of {len(row.identified)} hold", flush=True)
     print(*summary([*done.values()]), sep="\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

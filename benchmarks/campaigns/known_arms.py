@@ -11,9 +11,7 @@ The folder keeps a line for each arm; a run that was ended goes on from it.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,13 +21,11 @@ from benchmarks.campaigns.detection import alarms_of, counts_of
 from benchmarks.campaigns.drawn_arms import Plant
 from benchmarks.campaigns.failing_arms import Bench, Outcome, judge
 from benchmarks.campaigns.identified_arms import drawn, motion_of, recorded, setup
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 from packbot.controllers.reach import ReachController
 from packbot.model.arm import Kinematics
-from roboaccord.contract.results import to_json
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Command, RobotState, to_json
+from roboaccord.scenario import Setup, load_scenario
 from roboaccord_studies.packbot.detection.detected import Detected
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.known import KnownArm
@@ -115,10 +111,9 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
         yield f"  {alarms_of(outcomes)}"
 
 
-def main() -> int:
+def main() -> None:
     """Carry out what is not in the folder yet, then sum it up."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="folder, outside the repository")
+    parser = campaign_parser(__doc__, "folder, outside the repository")
     parser.add_argument("--count", type=int, default=COUNT, help="arms")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
@@ -128,8 +123,7 @@ def main() -> int:
         done[row.seed] = row
         print(row.seed, row.tracking, row.end, flush=True)
     print(*summary([*done.values()]), sep="\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

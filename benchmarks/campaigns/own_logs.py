@@ -13,19 +13,16 @@ noise each, and prints how many intervals hold the truth.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from benchmarks.campaigns.rows import keep, read
-from roboaccord.contract.errors import AccordError
+from benchmarks.campaigns.rows import campaign_parser, keep, read
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.crosscheck.report import Report
 from roboaccord.description.tree import Tree
 from roboaccord.report.cause_words import with_interval
@@ -122,34 +119,6 @@ class Error:
     assumed: bool = True
 
 
-def _columns(change: Callable[[Array, Array], tuple[Array, Array]]) -> Callable[[Motion], Motion]:
-    return lambda m: Motion(m.time, *change(m.q.copy(), m.effort.copy()))
-
-
-def _times(column: int, q: float, effort: float) -> Callable[[Motion], Motion]:
-    """Return logging that has factors on a column of positions, and of efforts."""
-
-    def change(positions: Array, efforts: Array) -> tuple[Array, Array]:
-        positions[:, column] *= q
-        efforts[:, column] *= effort
-        return positions, efforts
-
-    return _columns(change)
-
-
-def _added(column: int, q: float, effort: float) -> Callable[[Motion], Motion]:
-    def change(positions: Array, efforts: Array) -> tuple[Array, Array]:
-        positions[:, column] += q
-        efforts[:, column] += effort
-        return positions, efforts
-
-    return _columns(change)
-
-
-def _stamped(motion: Motion) -> Motion:
-    return Motion(1.02 * motion.time, motion.q, motion.effort)
-
-
 def _dropped(motion: Motion) -> Motion:
     """Leave out one row of twenty, and a third of a second."""
     kept = np.random.default_rng(5).random(len(motion.time)) > 0.05
@@ -183,6 +152,9 @@ def _noisy_efforts(motion: Motion) -> Motion:
 
 
 # One of each kind that check.py tries, 5 to 30 % or what a workshop gets wrong (mm, mrad, ms).
+YAW, LIFT, ELBOW = np.eye(3)  # of the rows of a log
+REVERSED = 1.0 - 2.0 * ELBOW
+
 ERRORS: dict[str, Error] = {
     "mass of a link": Error("mujoco", {"m2": 1.5 * 1.05}, "mass", "upper", 0.05),
     "mass of the last link": Error("mujoco", {"m3": 0.9 * 0.9}, "mass", "fore", -0.1),
@@ -196,19 +168,30 @@ ERRORS: dict[str, Error] = {
     "gravity tilted": Error("mujoco", {"gx": 0.3}, "gravity direction", "", 0.3 / 9.81),
     "delay": Error("mujoco", {}, "delay", "", 3e-3, delay=3),
     "sign of an effort": Error(
-        "mujoco", {}, "sign of effort", "elbow", -1.0, _times(2, 1.0, -1.0)
+        "mujoco", {}, "sign of effort", "elbow", -1.0,
+        lambda m: replace(m, effort=m.effort * REVERSED),
     ),
-    "sign of a joint": Error("mujoco", {}, "sign of axis", "elbow", -1.0, _times(2, -1.0, -1.0)),
-    "sign of a position": Error("mujoco", {}, "sign of state", "elbow", -1.0, _times(2, -1.0, 1.0)),
+    "sign of a joint": Error(
+        "mujoco", {}, "sign of axis", "elbow", -1.0,
+        lambda m: replace(m, q=m.q * REVERSED, effort=m.effort * REVERSED),
+    ),
+    "sign of a position": Error(
+        "mujoco", {}, "sign of state", "elbow", -1.0, lambda m: replace(m, q=m.q * REVERSED)
+    ),
     "joint axis": Error("mujoco", {"axis": np.tan(0.08)}, "axis", "elbow", -0.08),
     "joint origin": Error("mujoco", {"l2": 0.33}, "origin", "elbow", 0.01),
-    "encoder's zero": Error("mujoco", {}, "zero", "lift", 0.03, _added(1, 0.03, 0.0)),
-    "effort's zero": Error("mujoco", {}, "effort offset", "yaw", -0.1, _added(0, 0.0, 0.1)),
+    "encoder's zero": Error(
+        "mujoco", {}, "zero", "lift", 0.03, lambda m: replace(m, q=m.q + 0.03 * LIFT)
+    ),
+    "effort's zero": Error(
+        "mujoco", {}, "effort offset", "yaw", -0.1,
+        lambda m: replace(m, effort=m.effort + 0.1 * YAW),
+    ),
     "efforts interchanged": Error(
         "mujoco", {}, "order of effort", "lift, elbow", -1.0,
-        _columns(lambda q, effort: (q, effort[:, [0, 2, 1]])),
+        lambda m: replace(m, effort=m.effort[:, [0, 2, 1]]),
     ),
-    "clock": Error("mujoco", {}, "clock", "", 0.02, _stamped),
+    "clock": Error("mujoco", {}, "clock", "", 0.02, lambda m: replace(m, time=1.02 * m.time)),
     "mass, textbook": Error("textbook", {"m2": 0.7 * 1.08}, "mass", "two", 0.08),
     "link's length": Error("textbook", {"l1": 0.41}, "origin", "knee", -0.01),
     "inertia, textbook": Error("textbook", {"i1": 0.016 * 1.3}, "inertia", "one", 0.3),
@@ -327,9 +310,8 @@ def acceleration(p: Mapping[str, Any], q: Array, qd: Array, effort: Array) -> Ar
     mass = np.array([[i1 + i2 + 2.0 * c, i2 + c], [i2 + c, i2]])
     turning = np.array([-s * qd[1] * (2.0 * qd[0] + qd[1]), s * qd[0] ** 2])
     lower = p["m2"] * p["c2"] * np.sin(q[0] + q[1])
-    falling = p["g"] * np.array(
-        [(p["m1"] * p["c1"] + p["m2"] * p["l1"]) * np.sin(q[0]) + lower, lower]
-    )
+    upper = (p["m1"] * p["c1"] + p["m2"] * p["l1"]) * np.sin(q[0])
+    falling = p["g"] * np.array([upper + lower, lower])
     braking = np.array([p["d1"] + p["dry"] / np.hypot(qd[0], 0.01), p["d2"]]) * qd
     return np.linalg.solve(mass, effort - turning - falling - braking)
 
@@ -376,6 +358,9 @@ class Row:
     draw: int = 0
 
 
+shown = attrgetter("encoder", "error", "verdict", "named", "held", "alike", "text")
+
+
 def _key(cause: Cause) -> tuple[str, str]:
     return cause.quantity, cause.where
 
@@ -387,30 +372,18 @@ def carry_out(name: str, encoder: str, seed: int = 0, draw: int = 0) -> Row:
         found = checked(name, encoder, seed, draw)
     except AccordError as problem:
         return Row(name, encoder, "refused", False, False, 0, str(problem), draw)
-    alone = [
-        x
-        for x in (found.step.explanation.causes, *found.step.explanation.instead)
-        if len({*map(_key, x)}) == 1
-    ]
+    explanation = found.step.explanation
+    either = (explanation.causes, *explanation.instead)
+    alone = [causes for causes in either if len({*map(_key, causes)}) == 1]
     own = [c for each in alone for c in each if _key(c) == (error.quantity, error.where)]
     cause = max(own, key=lambda each: abs(each.size or 0.0), default=None)
     named = cause is not None
     low, high = cause.interval or (-1.0, -1.0) if cause else (np.nan, np.nan)
     held = bool(low <= error.value <= high)
-    text = (
-        "; ".join(map(with_interval, found.step.explanation.causes))
-        or found.levels.one_step["log"].reason
-    )
-    return Row(
-        name,
-        encoder,
-        found.verdict or "",
-        named,
-        held,
-        len(found.step.explanation.instead),
-        text,
-        draw,
-    )
+    text = "; ".join(map(with_interval, explanation.causes))
+    text = text or found.levels.one_step["log"].reason
+    alike = len(explanation.instead)
+    return Row(name, encoder, found.verdict or "", named, held, alike, text, draw)
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -455,10 +428,9 @@ def _cell(row: Row | None) -> str:
     return f"{row.text[:SHOWN]}{more}{'' if row.held else ' MISSES'}"
 
 
-def main() -> int:
+def main() -> None:
     """Make the trials that are not in the file yet, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--only", default="", help="word that the trial's name holds")
     parser.add_argument("--seed", type=int, default=0, help="of motion and noise; a file each")
     parser.add_argument("--draws", type=int, default=0, help="draws of noise of five errors")
@@ -471,19 +443,9 @@ def main() -> int:
     left = [each for each in trials if asked.only in each[0] and each not in known]
     for row in keep(asked.out, (carry_out(*each[:2], asked.seed, each[2]) for each in left)):
         done.append(row)
-        print(
-            row.encoder,
-            row.error,
-            row.verdict,
-            row.named,
-            row.held,
-            row.alike,
-            row.text,
-            flush=True,
-        )
+        print(*shown(row), flush=True)
     print(*(coverage(done) if asked.draws else table(done)), sep="\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

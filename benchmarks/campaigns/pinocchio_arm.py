@@ -15,8 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract import Acceleration, Array, Command, RobotState
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 

@@ -11,7 +11,6 @@ found; a run that was ended goes on from the file. The end prints a table.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -21,21 +20,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from benchmarks.campaigns.rows import keep, read
-from roboaccord.contract.errors import AccordError
+from benchmarks.campaigns.rows import campaign_parser, keep, read
+from roboaccord.contract import AccordError, Array, Command, Event, RobotState, Trajectory
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines import spec
+from roboaccord.engines import EngineModel, EngineSpec, spec
 from roboaccord.engines.base import EngineSimulator, engine_parts
-from roboaccord.engines.model import EngineModel
-from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.scenario import Setup, find_robot, load_scenario
+from roboaccord.simulators import Proxy, Simulator
 
 PANDA = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf/panda.urdf"
 ENGINES = ("dart", "mujoco", "drake")
@@ -183,12 +176,11 @@ def disobeyed(p: Planted, command: Command, before: Command) -> Command:
     """Return a command whose efforts, wrench and twist the error changes."""
     rest = np.zeros(6)
     made = replace(command, effort=p.error.act(p, np.array(command.effort), before.effort))
-    if command.wrench is not None:
-        last = rest if before.wrench is None else before.wrench
-        made = replace(made, wrench=p.error.act(p, np.array(command.wrench), last))
-    if command.twist is not None:
-        last = rest if before.twist is None else before.twist
-        made = replace(made, twist=p.error.act(p, np.array(command.twist), last))
+    for name in ("wrench", "twist"):
+        asked, last = getattr(command, name), getattr(before, name)
+        if asked is not None:
+            obeyed = p.error.act(p, np.array(asked), rest if last is None else last)
+            made = replace(made, **{name: obeyed})
     return made
 
 
@@ -637,8 +629,7 @@ def wanted(done: Sequence[Row], only: str, down: float, batch: int) -> list[list
 
 def main() -> int:
     """Judge what is not in the file yet, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--only", default="", help="word that robot, engine and error hold")
     parser.add_argument("--down", type=float, default=0.0, help="factor to the next smaller size")
     parser.add_argument("--batch", type=int, default=13, help="errors judged in one check")

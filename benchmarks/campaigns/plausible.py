@@ -12,7 +12,6 @@ qhull. Rows of what is done are kept.
 
 from __future__ import annotations
 
-import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -236,9 +235,9 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {fault} | {sum(asked)} ({np.mean(asked or [False]):.0%}) | {len(asked)} |"
 
 
-def main() -> int:
+def main() -> None:
     """Examine what is not in the file yet, then print the table."""
-    parser = options(__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--planted", type=int, default=100, help="files that get faults")
     asked = parser.parse_args()
     wanted = chosen(asked.folder, asked.count)
@@ -249,8 +248,7 @@ def main() -> int:
         done[row.name] = row
         print(f"{len(done)} of {len(wanted)}: {sum(row.found.values())} {row.name}", flush=True)
     print(*table([done[name] for name in wanted]), sep="\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,7 +12,6 @@ seed, the number of pulses and of the block.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 from monkeybot import MonkeyBotParameters
 from numpy.typing import NDArray
 from roboaccord import load_parameters
@@ -194,8 +193,7 @@ def draw(archives: dict[int, Archive], path: Path) -> None:
 
 def main() -> None:
     """Run what is not in the file yet, then print the best gaits and draw the maps."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--figure", type=Path, help="to draw")
     parser.add_argument("--pulses", type=int, nargs="+", default=[1, 2, 3], help="numbers of them")
     parser.add_argument("--blocks", type=int, default=30, help="of each number of pulses")

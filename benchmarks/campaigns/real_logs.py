@@ -12,7 +12,6 @@ ended goes on from the file; the end prints all rows, and how many intervals hol
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -25,9 +24,8 @@ from xml.etree import ElementTree as ET
 import mujoco
 import numpy as np
 import pinocchio as pin
-from benchmarks.campaigns.rows import keep, read
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from benchmarks.campaigns.rows import campaign_parser, keep, read
+from roboaccord.contract import AccordError, Array
 from roboaccord_files.logs.door import crosscheck_log
 
 FILES = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf"
@@ -383,10 +381,6 @@ def is_false(row: Row, name: str) -> bool:
     return name != planted and not name.startswith(RIGHT.get(trial["semantic"], ("none",)))
 
 
-def truth(trial: Mapping[str, Any]) -> float:
-    return float(trial["size"])
-
-
 def line(row: Row) -> str:
     """Return a row of the table."""
     t = row.trial
@@ -398,8 +392,7 @@ def line(row: Row) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file of the rows")
+    parser = campaign_parser(__doc__, "file of the rows")
     parser.add_argument("--draws", type=int, default=1, help="draws of noise of each log")
     options = parser.parse_args()
     rows = read(options.out, Row)
@@ -412,7 +405,7 @@ def main() -> None:
     seen = [row for row in rows if row.effect > SEEN]
     first = [row for row in seen if row.interval]
     low_high = [(row, row.interval) for row in first]
-    holds = sum(low <= truth(row.trial) <= high for row, (low, high) in low_high)
+    holds = sum(low <= row.trial["size"] <= high for row, (low, high) in low_high)
     accused = sum(any(map(partial(is_false, row), row.named)) for row in rows)
     print(f"sound {len(sound)} of {len(rows)}; with a false cause {accused} of all")
     print(

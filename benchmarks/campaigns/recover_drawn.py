@@ -9,20 +9,17 @@ reference. A healthy arm ends where plain `reach` has it as long after, but for 
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from benchmarks.campaigns.attempts import Attempt, reach_for
 from benchmarks.campaigns.recovery import all_cases, calls
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 from packbot.controllers.trial import REACHED
 from roboaccord.cli.options import load_setup
 
@@ -119,10 +116,9 @@ def errors(attempts: Sequence[Attempt]) -> str:
     )
 
 
-def main() -> int:
+def main() -> None:
     """Run what is not in the file yet, then count."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--jobs", type=int, default=1, help="arms at a time")
     parser.add_argument("--most", type=int, help="rows to add")
     asked = parser.parse_args()
@@ -136,8 +132,7 @@ def main() -> int:
             what = a.judged or a.fault or f"{1e3 * a.error:.1f} mm"
             print(f"{row.engine} {row.case or 'healthy'} {row.index}: {what}", flush=True)
     print(*report(rows), sep="\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

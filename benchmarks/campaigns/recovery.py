@@ -12,9 +12,7 @@ too: the distance from where the plain controller ends is shown. A run goes on f
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,10 +21,9 @@ from typing import Any
 
 import numpy as np
 from benchmarks.campaigns.attempts import Attempt, reach_for
-from benchmarks.campaigns.rows import complete
-from packbot.contact.clearance import Clearance
+from benchmarks.campaigns.rows import campaign_parser, complete
+from packbot import Clearance, Kinematics
 from packbot.controllers.trial import clear_start
-from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.recovery import REASONS
 from roboaccord.cli import load_setup
@@ -159,10 +156,9 @@ def carry_out(call: tuple[str, str, int, float | None, int]) -> Row:
     return Row(*call, asdict(reach_for(*last)))
 
 
-def main() -> int:
+def main() -> None:
     """Run what is not in the file yet, then count and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--figure", type=Path, help="to draw")
     parser.add_argument("--fault", action="append", help="JOINT=KIND of one case; repeatable")
     parser.add_argument("--targets", type=int, default=200, help="of each case")
@@ -189,8 +185,7 @@ def main() -> int:
     print(json.dumps({key: sum(getattr(case, key) for case in found) for key in keys}))
     if asked.figure:
         draw_recovery(found, asked.figure)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

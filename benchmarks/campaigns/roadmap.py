@@ -83,9 +83,8 @@ class Roadmap(FailedStatics):
             if self._motion(self._nodes[i], end) > PACE:
                 self._nodes[self._size] = end
                 self._size += 1
-        drawn = self._lower + qmc.Halton(len(self._start), seed=8).random(DRAWN) * (
-            self._upper - self._lower
-        )
+        shares = qmc.Halton(len(self._start), seed=8).random(DRAWN)
+        drawn = self._lower + shares * (self._upper - self._lower)
         drawn[:, HAND_JOINTS:] = self._start[HAND_JOINTS:]
         still = [i for i in range(HAND_JOINTS) if i not in self._moving and i not in self._loose]
         drawn[:, still] = self._start[still]

@@ -82,14 +82,12 @@ def on_wave(
         return float(length - r * (np.arctan(slope(x)) - np.arctan(slope(contact))))
 
     reach = 2.0 * (abs(r * w[1]) * times[-1] + r)
+    ends = contact - reach, contact + reach
 
     def contact_at(time: float) -> float:
         distance = r * w[1] * time
-        return float(
-            scipy.optimize.brentq(
-                lambda x: gone(x) - distance, contact - reach, contact + reach, xtol=1e-11
-            )
-        )
+        root = scipy.optimize.brentq(lambda x: gone(x) - distance, *ends, xtol=1e-11)
+        return float(root)
 
     x = np.array([contact_at(time) for time in times])
     rise = amplitude * k * np.cos(k * x)

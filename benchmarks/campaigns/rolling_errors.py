@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict, dataclass
 
 import numpy as np
 from benchmarks.campaigns.rolling_cases import cases, measure
 from roboaccord.contract import Array
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller
+from voxel_sphere import Field, Roller
 from voxel_sphere.terrain.filling import fill_below, fill_inside
 from voxel_sphere.terrain.surfaces import make_surface
 
@@ -129,7 +127,7 @@ def _first_hit(
 COMPARED = ("exact", "local_plane", "as_described")
 
 
-def main() -> int:
+def main() -> None:
     """Roll and bounce on grids, and print a line of JSON for each case and arena."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, action="append", help="size of the grid; repeatable")
@@ -146,8 +144,7 @@ def main() -> int:
             print(json.dumps({"n": n, "case": case.name, "errors": errors}), flush=True)
         for turn in () if asked.no_walls else TURNS:
             print(json.dumps(asdict(bounces(n, turn, binary=asked.binary))), flush=True)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

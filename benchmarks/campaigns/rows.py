@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from multiprocessing import get_context
@@ -15,10 +16,17 @@ from roboaccord.contract.state import Array
 T = TypeVar("T")
 
 
+def campaign_parser(doc: str, out: str = "file, outside the repository") -> ArgumentParser:
+    """Return a parser with the first line of a module's text and the option --out."""
+    parser = ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help=out)
+    return parser
+
+
 def read(path: Path, kind: type[T]) -> list[T]:
-    """Return the rows of a file; none where there is no file yet."""
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return [kind(**json.loads(line)) for line in lines]
+    """Return the rows of a file, but one that was cut off; none where there is no file yet."""
+    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+    return [kind(**json.loads(line)) for line in lines if line.endswith("\n")]
 
 
 def keep(path: Path, rows: Iterable[Any]) -> Iterator[Any]:

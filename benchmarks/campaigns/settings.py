@@ -9,26 +9,19 @@ ended goes on from the file. Seeds are fixed, so that the figures are the same e
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
+from benchmarks.campaigns.rows import campaign_parser, keep, read
 from joblib import Parallel, delayed
 from roboaccord import find_robot, load_scenario
-from roboaccord.contract.contact import Contact, Fixture
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.engines import simulate_model
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
+from roboaccord.contract import AccordError, Command, Contact, Fixture, Json, RobotState, Trajectory
+from roboaccord.engines import EngineModel, EngineSimulator, simulate_model
 from roboaccord.numerics.rotations import yaw_quaternion
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup
@@ -235,12 +228,6 @@ def solve(problem: str, engine: str, options: Options) -> Found:
     return Found(problem, engine, options, figure, time.process_time() - before, reason)
 
 
-def read(path: Path) -> list[Found]:
-    """Return what a file holds; an unfinished last line is left out."""
-    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    return [Found(**json.loads(line)) for line in lines if line.endswith("\n")]
-
-
 def table(found: list[Found]) -> str:
     """Return the figures as a table, a row for each setting."""
     by = {(f.engine, json.dumps(f.options), f.problem): f for f in found}
@@ -259,11 +246,11 @@ def table(found: list[Found]) -> str:
 
 def main() -> None:
     """Run what is not in the file yet, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="problems at a time")
     asked = parser.parse_args()
-    known = {(f.problem, f.engine, json.dumps(f.options)) for f in read(asked.out)}
+    found = read(asked.out, Found)
+    known = {(f.problem, f.engine, json.dumps(f.options)) for f in found}
     jobs = [
         (problem, engine, options)
         for problem in PROBLEMS
@@ -271,12 +258,9 @@ def main() -> None:
         for options in every
         if (problem, engine, json.dumps(options)) not in known
     ]
-    with asked.out.open("a", encoding="utf-8") as file:
-        work = (delayed(solve)(*job) for job in jobs)
-        for found in Parallel(n_jobs=asked.jobs, return_as="generator_unordered")(work):
-            file.write(json.dumps(asdict(found)) + "\n")
-            file.flush()
-    print(table(read(asked.out)))
+    work = (delayed(solve)(*job) for job in jobs)
+    found += keep(asked.out, Parallel(n_jobs=asked.jobs, return_as="generator_unordered")(work))
+    print(table(found))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import argparse
 import hashlib
 import os
 import shlex
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -30,8 +29,7 @@ import numpy as np
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario import Setup, find_robot, load_scenario
 from scipy.stats import beta
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,7 +147,7 @@ def upper(count: int, whole: int) -> float:
     return float(beta.ppf(0.975, count + 1, whole - count)) if count < whole else 1.0
 
 
-def main() -> int:
+def main() -> None:
     """Run what is not in the file yet, then count."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="file, outside the repository")
@@ -166,7 +164,7 @@ def main() -> int:
     checks = [checks[i] for i in sorted(order)]
     if asked.list or not asked.out:
         print("\n".join(f"accord crosscheck {check}" for check in checks))
-        return 0
+        return
     done = {row.check: row for row in read(asked.out, Outcome)}
     left = [c for c in checks if str(c) not in done and asked.only in str(c)]
     os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves run side by side
@@ -184,8 +182,7 @@ def main() -> int:
             verdict != "refused"
         )
         print(f"{verdict}: {count} of {len(done)}{bound}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -30,8 +30,7 @@ from pathlib import Path
 
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.console import make_table, out
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import AccordError, Trajectory
 from roboaccord_files.bags.recover import recover
 
 # A user without rights and files, not 65534, which others use.

@@ -42,10 +42,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default=",".join(COMMANDS), help="names, with commas between")
     names = parser.parse_args().only.split(",")
-    table, bad = (
-        make_table("command", "limit", "value", "status", "s", "message", text=["message"]),
-        0,
-    )
+    table = make_table("command", "limit", "value", "status", "s", "message", text=["message"])
+    bad = 0
     with tempfile.TemporaryDirectory(prefix="limits_") as folder:
         become_nobody(Path(folder))
         for name in names:

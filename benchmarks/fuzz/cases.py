@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sqlite3
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -102,6 +102,16 @@ def place(rng: Random, name: str, data: bytes, *, text: bool, waits: bool = True
     return name
 
 
+def place_text(
+    rng: Random, name: str, good: Path, bombs: Sequence[Callable[[], bytes]], share: float = 0.1
+) -> None:
+    """Place a text file: one of the bombs in a share of the draws, else a changed good one."""
+    if rng.random() < share:
+        Path(name).write_bytes(rng.choice(bombs)())
+    else:
+        place(rng, name, good.read_bytes(), text=True)
+
+
 def spoil(name: str, what: str) -> None:
     """Put something that is no regular file at a place; nothing if it is to be missing."""
     if what == "device":
@@ -117,16 +127,10 @@ def spoil(name: str, what: str) -> None:
 def scenario(rng: Random, seeds: Path) -> Case:
     """A scenario's YAML."""
     path = rng.choice(sorted((seeds / "scenarios").iterdir()))
-    data = path.read_bytes()
-    if rng.random() < 0.1:
-        Path("s.yaml").write_bytes(rng.choice(YAML_BOMBS)())
-    else:
-        place(rng, "s.yaml", data, text=True)
+    place_text(rng, "s.yaml", path, YAML_BOMBS)
     robot = path.stem
-    return _case(
-        "scenario YAML",
-        rng.choice((f"scenario {robot} s.yaml --json", RUN.format(f"{robot} s.yaml --out o"))),
-    )
+    words = f"scenario {robot} s.yaml --json", RUN.format(f"{robot} s.yaml --out o")
+    return _case("scenario YAML", rng.choice(words))
 
 
 def keys(rng: Random, seeds: Path) -> Case:
@@ -138,27 +142,21 @@ def keys(rng: Random, seeds: Path) -> Case:
 def parameters(rng: Random, seeds: Path) -> Case:
     """The YAML of a robot's parameters."""
     Path("package/config").mkdir(parents=True)
-    place(
-        rng, "package/config/parameters.yaml", (seeds / "parameters.yaml").read_bytes(), text=True
-    )
+    good = (seeds / "parameters.yaml").read_bytes()
+    place(rng, "package/config/parameters.yaml", good, text=True)
     return _case("parameter YAML", RUN.format("snake serpenoid --out o"), parameters="package")
 
 
 def urdf(rng: Random, seeds: Path) -> Case:
     """A URDF."""
-    if rng.random() < 0.1:
-        Path("a.urdf").write_bytes(rng.choice(XML_BOMBS)())
-    else:
-        place(rng, "a.urdf", (seeds / "arm.urdf").read_bytes(), text=True)
+    place_text(rng, "a.urdf", seeds / "arm.urdf", XML_BOMBS)
     return _robot(rng, "URDF", "a.urdf")
 
 
 def xacro(rng: Random, seeds: Path) -> Case:
     """A xacro file."""
-    if rng.random() < 0.2:
-        Path("a.urdf.xacro").write_bytes(rng.choice(XACRO_BOMBS).encode())
-    else:
-        place(rng, "a.urdf.xacro", (seeds / "arm.urdf.xacro").read_bytes(), text=True)
+    bombs = [text.encode for text in XACRO_BOMBS]
+    place_text(rng, "a.urdf.xacro", seeds / "arm.urdf.xacro", bombs, share=0.2)
     return _robot(rng, "xacro", "a.urdf.xacro")
 
 
@@ -216,9 +214,8 @@ def payload(rng: Random, seeds: Path) -> Case:
     rows = base.execute("SELECT id, data FROM messages").fetchall()
     topics = base.execute("SELECT min(id) FROM messages GROUP BY topic_id").fetchall()
     firsts = [row for row in rows if (row[0],) in topics]
-    for number, data in rng.choices(
-        firsts if rng.random() < 0.7 else rows, k=rng.choice((1, 1, 3))
-    ):
+    some = firsts if rng.random() < 0.7 else rows
+    for number, data in rng.choices(some, k=rng.choice((1, 1, 3))):
         new = mutated(data, rng, text=False)
         if rng.random() < 0.2 and len(data) > 16:
             at = rng.randrange(4, len(data) - 8) & ~7 | 4
@@ -261,10 +258,7 @@ def volume(rng: Random, seeds: Path) -> Case:
 
 def world(rng: Random, seeds: Path) -> Case:
     """A world's SDF."""
-    if rng.random() < 0.1:
-        Path("w.sdf").write_bytes(rng.choice(XML_BOMBS)())
-    else:
-        place(rng, "w.sdf", (seeds / "flat.sdf").read_bytes(), text=True)
+    place_text(rng, "w.sdf", seeds / "flat.sdf", XML_BOMBS)
     return _case("SDF", "check w.sdf --json")
 
 

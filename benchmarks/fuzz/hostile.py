@@ -75,13 +75,9 @@ def zstd_bomb(name: str = "") -> bytes:
     chunk = (
         struct.pack("<QQQII", 0, 0, size, 0, 4) + b"zstd" + struct.pack("<Q", len(packed)) + packed
     )
-    records = b"".join(
-        struct.pack("<BQ", opcode, len(content)) + content
-        for opcode, content in (
-            (1, struct.pack("<I", 4) + b"ros2" + struct.pack("<I", 0)),
-            (6, chunk),
-        )
-    )
+    header = struct.pack("<I", 4) + b"ros2" + struct.pack("<I", 0)
+    parts = (1, header), (6, chunk)
+    records = b"".join(struct.pack("<BQ", opcode, len(part)) + part for opcode, part in parts)
     return b"\x89MCAP0\r\n" + records
 
 
@@ -128,11 +124,8 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def _second_header(data: bytes) -> bytes:
-    return (
-        data[:33]
-        + _chunk(b"IHDR", struct.pack(">IIBBBBB", 30000, 30000, 8, 2, 0, 0, 0))
-        + data[33:]
-    )
+    second = _chunk(b"IHDR", struct.pack(">IIBBBBB", 30000, 30000, 8, 2, 0, 0, 0))
+    return data[:33] + second + data[33:]
 
 
 # Headers of 2^30 pixels to a side, and chunks that unpack to far more than the picture.

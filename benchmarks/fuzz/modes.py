@@ -8,8 +8,7 @@ from random import Random
 from cases import EDGES, EVERY, Case, argument, spoil
 from mutations import WORDS
 from roboaccord.cli.parameters import NO_FIGURES
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.modes import SETUP
+from roboaccord.contract import SETUP, AccordError
 from test_commands import ROOT
 from test_modes import ARGUMENTS, Command, commands, make_named_files
 

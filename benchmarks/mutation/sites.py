@@ -77,14 +77,12 @@ class Finder(ast.NodeVisitor):
         self.visit(ast.parse(source))
 
     def visit(self, node: ast.AST) -> None:
+        outer = self._statement
         if isinstance(node, ast.stmt):
-            outer, self._statement = self._statement, node
-            self._mutate(node)
-            super().visit(node)
-            self._statement = outer
-            return
+            self._statement = node
         self._mutate(node)
         super().visit(node)
+        self._statement = outer
 
     def generic_visit(self, node: ast.AST) -> None:
         if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom)):

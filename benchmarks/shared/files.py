@@ -22,13 +22,7 @@ from benchmarks.shared.gazebo import (
     terrain_models,
 )
 from benchmarks.shared.layouts import foxglove, plotjuggler, rviz
-from roboaccord.bag import (
-    input_topics,
-    optional_topics,
-    reference_topics,
-    run_topics,
-    switch_topic,
-)
+from roboaccord.bag import input_topics, optional_topics, reference_topics, run_topics, switch_topic
 from roboaccord.cli import complain
 from roboaccord.contract import AccordError, drafting
 from roboaccord.description import read_yaml, share

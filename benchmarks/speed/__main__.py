@@ -15,6 +15,7 @@ import json
 import os
 import pkgutil
 import platform
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -94,14 +95,10 @@ def fail(error: BaseException) -> NoReturn:
 
 def machine() -> dict[str, Any]:
     """Return processor, system and versions."""
-    names = [
-        line.partition(":")[2].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith("model name")
-    ]
+    named = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     versions = ((name, distribution_version(name)) for name in PACKAGES)
     return {
-        "processor": names[0] if names else platform.processor(),
+        "processor": named[1] if named else platform.processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
         "versions": {name: each for name, each in versions if each != "unknown"},
@@ -110,19 +107,11 @@ def machine() -> dict[str, Any]:
 
 def as_json(one: Measured) -> dict[str, Any]:
     """Return a row's figures: rates pass by pass, quartiles, and the ratio pair by pair."""
-    row = one.row
-    return {
-        "name": row.name,
-        "unit": row.unit,
-        "peer_name": row.peer_name,
-        "target": row.target,
-        "target_ratio": row.target_ratio,
-        "ours": one.ours,
-        "peer": one.peer,
-        "ratio": spread(one.ratios) if one.peer else None,
-        "reached": one.reached,
-        "failure": one.failure,
-    }
+    names = ("name", "unit", "peer_name", "target", "target_ratio")
+    of_row = {name: getattr(one.row, name) for name in names}
+    ratio = spread(one.ratios) if one.peer else None
+    measured = {"ours": one.ours, "peer": one.peer, "ratio": ratio}
+    return {**of_row, **measured, "reached": one.reached, "failure": one.failure}
 
 
 def cells(one: Measured) -> tuple[str, ...]:

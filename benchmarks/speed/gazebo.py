@@ -14,13 +14,9 @@ from benchmarks.speed.rows import Pass, Row, rate, sized
 from roboaccord.engines import spec
 from roboaccord.engines.spec import Missing
 from roboaccord.gazebo import expand_for_gazebo
+from roboaccord.run import Hold, Motion, Stepper, make_simulator
 from roboaccord.run.answer import answer, reset_controller
-from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import Stepper, make_simulator
-from roboaccord.run.metrics import Motion
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario, make_controller
 
 GAIT = "serpenoid"
 # Control periods of a pass; any that takes a second would do.

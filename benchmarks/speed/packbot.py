@@ -8,10 +8,7 @@ least that a simulator must do. MuJoCo runs the same collapse with its own conta
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -19,20 +16,20 @@ from pathlib import Path
 import coal
 import mujoco
 import numpy as np
-from benchmarks.speed.rows import SMALL, Pass, Row, rate, sized
+from benchmarks.speed.cpp import BUILD, compiled
+from benchmarks.speed.rows import Pass, Row, rate, sized
+from benchmarks.speed.tree_loops import include
 from packbot.contact.clearance import TOLERANCE, Clearance
 from packbot.planning.sight import Sight
 from roboaccord.contract.state import Command
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario
 
 SOURCE = Path(__file__).with_name("packbot_loop.cpp")
-BUILD = Path(sys.prefix) / "speed"
 LIBRARIES = ("pinocchio_default", "pinocchio_parsers", "pinocchio_collision", "coal")
-DEFINED = (
-    "PINOCCHIO_WITH_COLLISION", "PINOCCHIO_WITH_URDFDOM", "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION",
-    "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "NDEBUG",
+OPTIONS = (
+    "-O1", "-DPINOCCHIO_WITH_COLLISION", "-DPINOCCHIO_WITH_URDFDOM",
+    "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION",
 )  # fmt: skip
 # Any number that takes a second would do; the shoulder and both elbows move the arm in its plane.
 POSES, ACTIVE = sized(1000), 3
@@ -92,24 +89,13 @@ def collapse(setup: Setup, engine: str) -> float:
 
 def build(setup: Setup, clearance: Clearance, poses: np.ndarray) -> tuple[list[str] | None, str]:
     """Compile the loop and write what it reads; return its command, or why there is none."""
-    prefix = Path(coal.__file__).parents[4]
-    headers = prefix / "include"
-    eigen = next((p for p in (headers / "eigen3", Path("/usr/include/eigen3")) if p.is_dir()), None)
-    if not shutil.which("g++") or eigen is None or not (headers / "coal").is_dir():
-        return None, "g++, or headers of Eigen or coal, are not installed"
-    BUILD.mkdir(exist_ok=True)
-    program = BUILD / "packbot_loop"
-    if not program.exists() or program.stat().st_mtime < SOURCE.stat().st_mtime:
-        if os.environ.get(SMALL):
-            return None, "not compiled for a small run: it takes a minute"
-        command = [
-            "g++", "-O1", "-w", "-std=c++17", *(f"-D{name}" for name in DEFINED), f"-I{headers}",
-            f"-I{eigen}", str(SOURCE), "-o", str(program), f"-L{prefix / 'lib'}",
-            f"-Wl,-rpath,{prefix / 'lib'}", *(f"-l{name}" for name in LIBRARIES),
-        ]  # fmt: skip
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
-        if made.returncode:
-            return None, f"g++: {made.stderr.strip().splitlines()[-1]}"
+    headers, libraries = include(), Path(coal.__file__).parents[4] / "lib"
+    if not headers:
+        return None, "headers of Eigen or pinocchio are not installed"
+    linked = [libraries / f"lib{name}.so" for name in LIBRARIES]
+    program, why = compiled(SOURCE, OPTIONS, headers, linked)
+    if program is None:
+        return None, why
     files = [BUILD / name for name in ("arm.urdf", "hulls.txt", "poses.txt")]
     files[0].write_text(setup.urdf(base="fixed"))
     files[1].write_text(hulls_text(clearance))

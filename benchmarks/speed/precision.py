@@ -12,8 +12,7 @@ import numpy as np
 from benchmarks.speed import gait, trees
 from benchmarks.speed.rows import rate
 from roboaccord.cli.console import log
-from roboaccord.report.curves import AMBER, BLUE, GREEN, INK, RED
-from roboaccord.report.drawing import legend, picture
+from roboaccord.report import AMBER, BLUE, GREEN, INK, RED, legend, picture
 
 GAITS = 4.0 ** -np.arange(7, 21, 2)  # tolerances from 6e-5 to 4e-12
 STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)  # s, halved each time, so that the order is seen

@@ -9,11 +9,8 @@ import numpy as np
 from benchmarks.speed.rows import Row, rate, sized
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller
+from voxel_sphere import Field, Roller, surface_of, surface_parts
 from voxel_sphere.source.described import AsDescribed
-from voxel_sphere.terrain.generate import surface_parts
-from voxel_sphere.terrain.recipes import surface_of
 
 # Voxels to a side; any from 100 on would do.
 N = 200

@@ -21,9 +21,7 @@ from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available
 from roboaccord.run.answer import reset_controller
 from roboaccord.run.loop import drive, make_simulator
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, load_scenario, make_controller
 
 LENGTH = 1e-3 * sized(2000)  # s of a recorded run: 2000 control periods of 1 ms
 FREE = 0.2  # s of the motion without friction, in which no joint comes to its stop

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from benchmarks.speed.rows import Row, rate, sized
 from benchmarks.speed.trees import collection
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract import Command, Observer, RobotState
 from roboaccord.engines import REFERENCE, simulator_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.run.loop import make_simulator, run_setup

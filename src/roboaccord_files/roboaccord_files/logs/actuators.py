@@ -14,8 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.files import read_bytes
+from roboaccord.contract import AccordError, check_known, read_bytes
 from roboaccord.description.yaml_files import parse_yaml
 from yaml import YAMLError
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from roboaccord_files.logs.columns import FACTORS, Column, unit_of
 

@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, AddedMode, to_json
 from roboaccord.contract.files import check_file
-from roboaccord.contract.modes import AddedMode
-from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.report import Report
 from roboaccord.door.arguments import Options, Settings, changes_of
 from roboaccord.door.checks import is_table

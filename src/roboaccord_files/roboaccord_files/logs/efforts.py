@@ -19,10 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, Json
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Prior
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, LIMIT, MOTOR, Hypothesis
 from roboaccord.crosscheck.causes.search import SIGNIFICANT_SIZE

@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import Joint, Link, Tree
 
 POSITION, QUATERNION = ("base/x", "base/y", "base/z"), ("base/qx", "base/qy", "base/qz", "base/qw")

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.files import read_bytes
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, check_known, read_bytes
 from roboaccord.description.yaml_files import parse_yaml
 from roboaccord.robots.controllers import Posture
 from roboaccord.scenario.setup import Setup

@@ -14,8 +14,7 @@ from functools import cache
 from typing import Any, Self
 
 import numpy as np
-from roboaccord.contract.contact import Index
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, Index
 
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of

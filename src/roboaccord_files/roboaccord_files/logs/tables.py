@@ -13,8 +13,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_bytes
+from roboaccord.contract import AccordError, read_bytes
 from roboaccord.door.checks import is_table
 
 from roboaccord_files.logs.arrays import read_arrays

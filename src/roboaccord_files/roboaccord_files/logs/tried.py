@@ -16,9 +16,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.contact import Index
+from roboaccord.contract import Array, Index
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes import hypotheses as quantities
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import exchanges, starts

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.checks import FAST_RATE, divergence
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.columns import Column
 

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_xml
+from roboaccord.contract import AccordError, read_xml
 from roboaccord.description.broken import Found
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import NUMBERS, end, label, numbers

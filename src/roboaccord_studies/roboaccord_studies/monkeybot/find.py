@@ -233,15 +233,11 @@ def find_command(
             anywhere=anywhere,
             done=done,
         )
-    rows = []
-    for orbit in orbits:
-        of_swing = asymmetry(orbit, parameters)
-        rows.append(RatedGait(orbit, *of_swing) if of_swing else RatedGait(orbit))
+    rows = [RatedGait(orbit, *(asymmetry(orbit, parameters) or ())) for orbit in orbits]
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
     tables = []
-    if rows:
-        tables = tables_of(rows, *FIGURES, labels=numbers)
-        tables += tables_of(rows, *STATES, labels=numbers)
+    for names in (FIGURES, STATES) if rows else ():
+        tables += tables_of(rows, *names, labels=numbers)
     return Result(
         Search(kind, samples, seed, rows),
         [f"{len(orbits)} gaits from {samples} starts", *tables],

@@ -26,10 +26,9 @@ from typing import Annotated
 import numpy as np
 import scipy
 import typer
+from monkeybot import MonkeyBotParameters, evaluate
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.gaits.gait import evaluate
 from monkeybot.gaits.multipliers import Multipliers, eigenvalues, map_slope
-from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import Result
 from roboaccord.contract import INLINE, AccordError, Array, Quantity, Seconds
 

@@ -23,13 +23,12 @@ from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Seconds, Trajectory
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
+from roller_sphere import Kinematics, RollerSphereParameters
 from roller_sphere.controllers.dribble import ACCELERATION
 from roller_sphere.dribbling.dynamics import configure
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.hold import geometry_of, held_time_and_offset, in_carrier_frame
-from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
-from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere import statics
 

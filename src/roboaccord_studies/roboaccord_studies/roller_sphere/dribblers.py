@@ -18,8 +18,7 @@ import numpy as np
 import scipy
 from roboaccord.contract import AccordError, Array, check_positive
 from roboaccord.description import load_parameters
-from roller_sphere.model.kinematics import Kinematics
-from roller_sphere.model.parameters import RollerSphereParameters
+from roller_sphere import Kinematics, RollerSphereParameters
 
 from roboaccord_studies.roller_sphere.statics import Statics
 

@@ -163,10 +163,8 @@ def _combinations(setup: Setup, failures: list[Fault], angles: int) -> list[list
 
 def _frozen_cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]]:
     """Return cases in which one joint is frozen, each joint at `angles` angles."""
-    cases = list[list[Fault]]()
-    for joint in joints:
-        cases += [[fault] for fault in workspace.angles_of(setup, Fault(joint, "frozen"), angles)]
-    return cases
+    frozen = (workspace.angles_of(setup, Fault(joint, "frozen"), angles) for joint in joints)
+    return [[fault] for faults in frozen for fault in faults]
 
 
 Seen = Annotated[float | None, si.Quantity("1", "of targets", form=".2f")]
