@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -93,7 +94,10 @@ class RecorderShell(Shell):
         return cls(node, values["robot"], Path(values["bag"]), run, values["set"])
 
     def close(self) -> None:
-        """Close the bag, which is valid whatever was recorded, with messages before a failure."""
+        """Close the bag, which is valid whatever was recorded, with messages before a failure.
+
+        Lost messages are the error of a run that nothing else has ended, an error or a signal.
+        """
         until = time.monotonic() + PATIENCE
         subscriptions = {} if self._is_over else self._subscriptions
         for name, subscription in subscriptions.items():
@@ -103,7 +107,11 @@ class RecorderShell(Shell):
                 with contextlib.suppress(*UNREADABLE):  # errors of the bag come again at its end
                     self._write_stamped(self._checked(name, data))
         if summary := self._ledger.summary():
-            _log.warning("messages in transit to %s: %s", self._path.name, summary)
+            line = f"messages in transit to {self._path.name}: {summary}"
+            if self._ledger.lost and not (self.run.error or sys.exc_info()[0]):
+                self.run.fail(AccordError(line))
+            else:
+                _log.warning(line)
         self._stack.close()
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
