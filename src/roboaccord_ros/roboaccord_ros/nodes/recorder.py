@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -108,10 +107,7 @@ class RecorderShell(Shell):
                     self._write_stamped(self._checked(name, data))
         if summary := self._ledger.summary():
             line = f"messages in transit to {self._path.name}: {summary}"
-            if self._ledger.lost and not (self.run.error or sys.exc_info()[0]):
-                self.run.fail(AccordError(line))
-            else:
-                _log.warning(line)
+            self.run.note(line, is_error=self._ledger.lost > 0)
         self._stack.close()
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
