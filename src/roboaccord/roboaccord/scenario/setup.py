@@ -200,24 +200,30 @@ class Robot(ABC):
 
 @dataclass(frozen=True)
 class Setup:
-    """A robot in a scenario: every simulator and controller is made from it."""
+    """A robot in a scenario: every simulator and controller is made from it.
+
+    Args:
+        robot, scenario: these.
+        given: `KEY=VALUE` by which a user has changed the scenario.
+    """
 
     robot: Robot
     scenario: Scenario
+    given: tuple[str, ...] = field(default=(), repr=False, compare=False)
     # URDF texts that were expanded, by base, root and further arguments of `urdf`.
     _descriptions: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     @classmethod
-    def of(cls, scenario: Scenario, robot: Robot | None = None) -> Setup:
+    def of(cls, scenario: Scenario, robot: Robot | None = None, given: Sequence[str] = ()) -> Setup:
         """Return a checked setup; by default of the robot that the scenario names.
 
         Raises:
             AccordError: for an unknown robot, parameter, joint, switch or friction law, or a fault
                 of a joint that cannot fail.
         """
-        setup = cls(robot or find_robot(scenario.robot), scenario)
+        setup = cls(robot or find_robot(scenario.robot), scenario, tuple(given))
         # Each property checks its section of the scenario when it is first computed.
         _ = setup.parameters, setup.terrain, setup.faults, setup.bodies, setup.initial
         _ = setup.force_law, setup.contact
@@ -365,7 +371,7 @@ class Setup:
 
     def _with_key(self, key: str, value: Any) -> Setup:
         """Return the setup with another value of a key of the scenario."""
-        other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}))
+        other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}), self.given)
         if key != "friction":  # its numbers are part of the description
             vars(other)["_descriptions"] = self._descriptions
         return other
