@@ -204,7 +204,7 @@ class Setup:
 
     Args:
         robot, scenario: these.
-        given: `KEY=VALUE` by which a user has changed the scenario.
+        given: `KEY=VALUE` by which a user has changed the scenario's `controller`.
     """
 
     robot: Robot
@@ -223,7 +223,8 @@ class Setup:
             AccordError: for an unknown robot, parameter, joint, switch or friction law, or a fault
                 of a joint that cannot fail.
         """
-        setup = cls(robot or find_robot(scenario.robot), scenario, tuple(given))
+        given = tuple(change for change in given if change.lstrip().startswith("controller"))
+        setup = cls(robot or find_robot(scenario.robot), scenario, given)
         # Each property checks its section of the scenario when it is first computed.
         _ = setup.parameters, setup.terrain, setup.faults, setup.bodies, setup.initial
         _ = setup.force_law, setup.contact
@@ -306,15 +307,13 @@ class Setup:
 
     @property
     def xacro_arguments(self) -> dict[str, str]:
-        """Arguments of the robot's xacro: parameters, name and numbers of the friction law."""
+        """Arguments of the robot's xacro: all parameters, name and numbers of the friction law."""
         values = self.parameters.as_dict().items()
         friction = self.scenario.friction
         numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
-        return {
-            "parameters": ", ".join(f"{name}={value!r}" for name, value in values),
-            **numbers,
-            "friction": str(friction.get("law", "none")),
-        }
+        parameters = ", ".join(f"{name}={value!r}" for name, value in values)
+        law = str(friction.get("law", "none"))
+        return {"parameters": parameters, "complete": "true", **numbers, "friction": law}
 
     def urdf(
         self, *, base: str = "", root: str = "base_link", more: Mapping[str, str] = NOTHING
@@ -420,7 +419,7 @@ def find_robot(name: str, *recorded: str) -> Robot:
     return robot
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # a cross-check changes each parameter of a robot, of which some have 80
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
     """Return the expanded URDF, from the cache until one of its files changes."""
     return expand_xacro(path, dict(arguments))

@@ -7,7 +7,6 @@ done, or with the first error. A signal never interrupts a callback (test_shell)
 from __future__ import annotations
 
 import contextlib
-import logging
 import signal
 import sys
 import threading
@@ -32,7 +31,6 @@ SPIN_TIMEOUT = 3600.0
 # s: time between checks of peers, signals and timeouts: a twentieth of a second is no delay for a
 # person, and 20 checks a second are no load.
 POLL = 0.05
-_log = logging.getLogger(__name__)
 
 
 class Run:
@@ -70,13 +68,6 @@ class Run:
         """End the spinning with an error; the first one counts."""
         self.error = self.error or error
         self.stop()
-
-    def note(self, line: str, *, is_error: bool) -> None:
-        """Fail with a line; only log it if it is no error, or an error or a signal came before."""
-        if is_error and not (self.error or sys.exc_info()[0]):
-            self.fail(AccordError(line))
-        else:
-            _log.warning(line)
 
     def stop(self) -> None:
         """End the spinning."""
