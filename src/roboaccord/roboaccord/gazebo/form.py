@@ -140,7 +140,7 @@ def _start_joint_at(joint: ET.Element, start: float) -> None:
         edit_numbers(joint, "origin", "xyz", lambda origin: origin + start * (rotation @ axis))
     else:
         new_rpy = matrix_rpy(rotation @ axis_angle_matrix(axis, np.array(start)))
-        edit_numbers(joint, "origin", "rpy", lambda _: new_rpy)
+        edit_numbers(joint, "origin", "rpy", lambda _: np.array(new_rpy))
     for end in ("lower", "upper"):
         if joint.find(f"limit[@{end}]") is not None:
             edit_numbers(joint, "limit", end, lambda limit: limit - start)

@@ -23,9 +23,6 @@ from roboaccord.numerics.jit import kernel
 # Directions count as opposite if 1 plus the cosine of the angle between them is smaller: 1e-6 rad
 # from opposite, where round-off changes the axis of the rotation by 1e-10.
 OPPOSITE = 1e-12
-# Sine of the pitch above which roll and yaw are not computed apart: 1.4 mrad from 90 degrees, where
-# round-off turns both by 1e-13.
-STEEP = 1.0 - 1e-6
 
 
 def yaw_quaternion(yaw: float) -> Array:
@@ -58,13 +55,7 @@ def quaternion_yaw(q: Array) -> float:
 
 def quaternion_rpy(q: Array) -> tuple[float, float, float]:
     """Return URDF's fixed-axis roll, pitch, yaw [rad] of a quaternion x y z w (4,)."""
-    x, y, z, w = q
-    sine = 2.0 * (w * y - z * x)  # of the pitch
-    if abs(sine) > STEEP:
-        roll, pitch, yaw = matrix_rpy(quaternion_matrix(q)).tolist()
-        return roll, pitch, yaw
-    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    return roll, math.asin(sine), quaternion_yaw(q)
+    return matrix_rpy(quaternion_matrix(q))
 
 
 def quaternion_matrix(q: Array) -> Array:
@@ -123,8 +114,8 @@ def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
     return np.asarray(axis_angle_matrix(z_axis, np.array(yaw)) @ about_y @ about_x)
 
 
-def matrix_rpy(rotation: Array) -> Array:
-    """Return URDF's fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3).
+def matrix_rpy(rotation: Array) -> tuple[float, float, float]:
+    """Return URDF's fixed-axis roll, pitch, yaw [rad] of a rotation matrix (3, 3).
 
     Roll is taken from the matrix after yaw is undone, so that all three together are exact even at
     a pitch of 90 degrees, where yaw is arbitrary. (There `rpy` of description/tree_text.py, for
@@ -135,7 +126,7 @@ def matrix_rpy(rotation: Array) -> Array:
     pitch = math.atan2(-r[2, 0], math.hypot(r[0, 0], r[1, 0]))
     c, s = math.cos(yaw), math.sin(yaw)
     roll = math.atan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1])
-    return np.array([roll, pitch, yaw])
+    return roll, pitch, yaw
 
 
 def turn_twist(rotation: Array, twist: Array) -> Array:

@@ -165,12 +165,10 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     turning = np.ptp(arrays[first_engine], axis=0)
     shown = [i for i, turn in enumerate(TURNS) if turn == "yaw" or turning[i]]
     angles = {TURNS[i]: _signal(time, runs, arrays, i) for i in shown}
-    on_time = {
-        engine: np.column_stack([np.interp(time, run.time, x) for x in run.orientation.T])
-        for engine, run in runs.items()
-    }
-    for engine, orientations in list(on_time.items())[1:]:
-        turned = orientation_difference(on_time[first_engine], orientations)
+    start = first.orientation[:: curves.stride(len(first))]
+    for engine, run in [*runs.items()][1:]:
+        orientation = np.column_stack([np.interp(time, run.time, x) for x in run.orientation.T])
+        turned = orientation_difference(start, orientation)
         for i in shown:
             angles[TURNS[i]]["apart"][engine] = curves.plain(turned[:, i], 3)
     groups["base orientation"] = {"unit": "rad", "signals": angles}

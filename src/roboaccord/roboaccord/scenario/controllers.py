@@ -144,8 +144,7 @@ def _own_keys(factory: Callable[..., Any], shipped: Callable[..., Any], setup: S
     if shipped in (Passive, factory, *getattr(factory, "__mro__", ())):
         return {*accepted}
     for change in setup.given:
-        if change.lstrip().startswith("controller"):
-            apply_change(given, change)
+        apply_change(given, change)
     needed = {key for key, parameter in accepted.items() if parameter.default is parameter.empty}
     return needed | accepted.keys() & given.get("controller", {}).keys()
 

@@ -95,7 +95,7 @@ class RecorderShell(Shell):
     def close(self) -> None:
         """Close the bag, which is valid whatever was recorded, with messages before a failure.
 
-        Lost messages are the error of a run that nothing else has ended, an error or a signal.
+        Lost messages are the error of a run that has no other.
         """
         until = time.monotonic() + PATIENCE
         subscriptions = {} if self._is_over else self._subscriptions
@@ -107,7 +107,8 @@ class RecorderShell(Shell):
                     self._write_stamped(self._checked(name, data))
         if summary := self._ledger.summary():
             line = f"messages in transit to {self._path.name}: {summary}"
-            self.run.note(line, is_error=self._ledger.lost > 0)
+            is_error = self._ledger.lost and not self.run.error
+            self.run.fail(AccordError(line)) if is_error else _log.warning(line)
         self._stack.close()
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:

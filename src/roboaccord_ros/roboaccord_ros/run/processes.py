@@ -95,9 +95,7 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
     if not isinstance(request.controller, str):
         raise AccordError("the transport ros_processes takes a controller as MODULE:CLASS alone")
-    robot, given = request.setup.robot, request.setup.given
-    of_controller = [change for change in given if change.lstrip().startswith("controller")]
-    changes = [*path_changes(data), *of_controller] or [""]
+    robot, changes = request.setup.robot, [*path_changes(data), *request.setup.given] or [""]
     common: dict[str, Value] = {
         "robot": robot.key, "scenario": str(scenario), "set": changes, "engine": request.engine,
         "controller": request.controller, "inputs": _bag_of(request.inputs),
