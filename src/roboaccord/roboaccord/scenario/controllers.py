@@ -146,7 +146,7 @@ def _own_keys(factory: Callable[..., Any], shipped: Callable[..., Any], setup: S
     for change in setup.given:
         apply_change(given, change)
     needed = {key for key, parameter in accepted.items() if parameter.default is parameter.empty}
-    return needed | accepted.keys() & given.get("controller", {}).keys()
+    return needed | {key for key in accepted if key in given.get("controller", {})}
 
 
 def check_controller(setup: Setup, custom: str = "") -> None:
