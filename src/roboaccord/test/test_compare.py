@@ -14,11 +14,7 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import to_json
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.numerics.rotations import (
-    quaternion_product,
-    rpy_quaternion,
-    turn_quaternion,
-)
+from roboaccord.numerics.rotations import quaternion_product, rpy_quaternion, turn_quaternion
 
 SIGNALS = {
     *(f"{kind}/{joint}" for kind in ("q", "qd", "effort") for joint in toy_robot.JOINTS),
@@ -116,20 +112,16 @@ def test_an_angle_of_the_base_is_compared_whichever_axis_it_turns_about(bags: Pa
     assert found["base/yaw"].max == found["base/pitch"].max == 0.0
 
 
-def test_orientations_that_pass_the_vertical_are_compared_by_the_rotation_between(
-    bags: Path,
-) -> None:
+def test_orientations_that_pass_the_vertical_differ_by_a_rotation(bags: Path) -> None:
     """Pitch through 90 degrees and past a whole turn, turned on by 1e-9 rad about an axis.
 
     There roll and yaw, as angles, would differ by degrees. The rotation is known to round-off.
     """
     turn = 1e-9 * np.array([0.6, 0.0, 0.8])
     for name, apart in (("one", 0.0 * turn), ("other", turn)):
-        states = []
-        for i in range(1, 130):
-            pitched = rpy_quaternion(0.3, i * np.pi / 60, -0.7)
-            orientation = quaternion_product(turn_quaternion(apart), pitched)
-            states.append(replace(toy_robot.state_at(i), orientation=orientation))
+        pitched = [rpy_quaternion(0.3, i * np.pi / 60, -0.7) for i in range(1, 130)]
+        turned = [quaternion_product(turn_quaternion(apart), q) for q in pitched]
+        states = [replace(toy_robot.state_at(i), orientation=q) for i, q in enumerate(turned)]
         motion = Trajectory.from_states(toy_robot.JOINTS, states)
         write_trajectory(bags / name, toy_robot.make_setup(), "e", "1", motion)
     found = compare(bags / "one", [bags / "other"]).pairs[0].signals
