@@ -14,7 +14,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -236,6 +238,29 @@ def test_a_controller_is_a_class_an_object_or_a_path(tmp_path: Path) -> None:
     assert (change.key, change.values) == ("controller", ["–", f"{name} sha256:{digest}"])
     with pytest.raises(ra.AccordError, match="has no reset"):
         ra.make_controller(setup, lambda setup: tmp_path)  # type: ignore[arg-type,return-value]
+
+
+class Wave(Still):
+    """A controller whose arguments have names that the scenario's has, too."""
+
+    def __init__(self, setup: ra.Setup, frequency: float, amplitude: float = 0.3) -> None:
+        super().__init__(setup)
+        self.frequency, self.amplitude = frequency, amplitude
+
+
+def test_a_users_controller_keeps_its_defaults() -> None:
+    """The user's settings count, then defaults, and then the scenario's keys; of its own class all.
+
+    Without `given`, what the scenario has is from a file.
+    """
+    given = ra.setup_of("snake", "serpenoid", {"controller.amplitude": 0.2}).at_step(5e-4)
+    own = type(ra.make_controller(given))
+    derived = type("Derived", (own,), {})
+    for setup, amplitude in (given, 0.2), (replace(given, given=()), 0.3):
+        wave: Any = ra.make_controller(setup, Wave)
+        assert (wave.frequency, wave.amplitude) == (1.0, amplitude)
+        theirs: Any = ra.make_controller(setup, derived)
+        assert theirs.amplitude == 0.2
 
 
 def test_a_folder_on_the_search_path_hides_no_controller(

@@ -14,7 +14,7 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import to_json
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.numerics.rotations import rpy_quaternion
+from roboaccord.numerics.rotations import quaternion_product, rpy_quaternion, turn_quaternion
 
 SIGNALS = {
     *(f"{kind}/{joint}" for kind in ("q", "qd", "effort") for joint in toy_robot.JOINTS),
@@ -110,6 +110,23 @@ def test_an_angle_of_the_base_is_compared_whichever_axis_it_turns_about(bags: Pa
     found = compare(bags / "roll", [bags / "more"]).pairs[0].signals
     assert found["base/roll"].rms == pytest.approx(1e-3, rel=1e-9)
     assert found["base/yaw"].max == found["base/pitch"].max == 0.0
+
+
+def test_orientations_that_pass_the_vertical_differ_by_a_rotation(bags: Path) -> None:
+    """Pitch through 90 degrees and past a whole turn, turned on by 1e-9 rad about an axis.
+
+    There roll and yaw, as angles, would differ by degrees. The rotation is known to round-off.
+    """
+    turn = 1e-9 * np.array([0.6, 0.0, 0.8])
+    for name, apart in (("one", 0.0 * turn), ("other", turn)):
+        pitched = [rpy_quaternion(0.3, i * np.pi / 60, -0.7) for i in range(1, 130)]
+        turned = [quaternion_product(turn_quaternion(apart), q) for q in pitched]
+        states = [replace(toy_robot.state_at(i), orientation=q) for i, q in enumerate(turned)]
+        motion = Trajectory.from_states(toy_robot.JOINTS, states)
+        write_trajectory(bags / name, toy_robot.make_setup(), "e", "1", motion)
+    found = compare(bags / "one", [bags / "other"]).pairs[0].signals
+    largest = [found[f"base/{turn}"].max for turn in ("roll", "pitch", "yaw")]
+    assert largest == pytest.approx(abs(turn), abs=1e-15)
 
 
 def test_a_number_whose_square_is_none_is_refused(bags: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 import pytest
-from roboaccord.cli.console import Call, call, make_table, note, warn
+from roboaccord.cli.console import Call, call, make_table, note, progress, warn
 from roboaccord.cli.result import Result, show
+from roboaccord.numerics import jit
 
 
 def test_lines_are_printed_as_they_are_and_notes_are_hidden_by_json(
@@ -22,6 +25,23 @@ def test_lines_are_printed_as_they_are_and_notes_are_hidden_by_json(
     finally:
         call.reset(token)
     assert capsys.readouterr().err == "accord: warning: all the same\n"
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_line_tells_that_kernels_compile(
+    quiet: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is no bar, too, and not with `--json`."""
+    monkeypatch.setattr(jit, "seen_compiling", lambda: True)
+    monkeypatch.setattr(jit, "FIRST_LINE", 0.0)
+    token = call.set(Call(quiet=quiet))
+    try:
+        with progress():
+            sleep(0.5)
+    finally:
+        call.reset(token)
+    line = "accord: compiling kernels, once on this machine: 0 s so far ...\n"
+    assert capsys.readouterr().err == ("" if quiet else line)
 
 
 def test_the_title_of_a_table_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:

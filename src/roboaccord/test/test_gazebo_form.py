@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import IDENTITY, ORIGIN
 from roboaccord.description.tree import Tree
-from roboaccord.gazebo.form import matrix_rpy, own_collisions, start_at
+from roboaccord.gazebo.form import own_collisions, start_at
 from roboaccord.gazebo.obj_files import with_normals
-from roboaccord.numerics.rotations import rpy_matrix
+from roboaccord.numerics.rotations import matrix_rpy, rpy_matrix
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed")
 

@@ -34,6 +34,7 @@ from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.report import Report
 from roboaccord.engines.differences import Difference
+from roboaccord.numerics.rotations import quaternion_product, rpy_quaternion, turn_quaternion
 from roboaccord.report import render_report
 from roboaccord.report.curves import MAX_POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
@@ -353,6 +354,18 @@ def test_orientation_shows_the_turns_that_there_are() -> None:
     turns = groups["base orientation"]["signals"]
     assert list(turns) == ["roll", "yaw"]
     assert turns["roll"]["value"]["reference"][-1] == pytest.approx(7.99, abs=0.02)
+
+
+def test_orientations_near_the_vertical_differ_by_the_rotation_between() -> None:
+    """At a pitch of 90 degrees two runs are 1e-6 rad apart; roll and yaw would be by degrees."""
+    upright = rpy_quaternion(0.3, np.pi / 2, -0.7)
+    turned = quaternion_product(turn_quaternion(np.array([1e-6, 0.0, 0.0])), upright)
+    still, rows = motion(), (len(motion()), 1)
+    quaternions = {"reference": upright, "dart": -turned}
+    runs = {e: replace(still, orientation=np.tile(q, rows)) for e, q in quaternions.items()}
+    groups: Any = signals_of(runs, list(runs))["groups"]
+    apart = groups["base orientation"]["signals"]["yaw"]["apart"]["dart"]
+    assert np.abs(apart).max() < 1e-15
 
 
 def test_a_page_of_plots_stands_alone_and_escapes_what_it_is_given() -> None:

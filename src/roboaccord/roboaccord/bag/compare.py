@@ -6,7 +6,9 @@ switch. `compare` compares each run with a reference run, the first one, and ret
 of all signals and a verdict; `accord compare` prints them. `common_grid` chooses the times; where
 only one of two runs has a sample, the signals of the other are interpolated (resampling.py), in a
 way that depends on the signal: efforts and switches are constant between samples, rates are linear,
-and positions and angles follow cubics. The result does not depend on the order of two bags.
+and positions and angles follow cubics. Orientations have three signals, of which the deviations are
+the parts about x, y and z of the rotation between both: roll and yaw differ arbitrarily where the
+pitch is near 90 degrees. The result does not depend on the order of two bags.
 
 Keys of `--json` are names of fields and stay, and so do the default tolerances SAME_RUN_TOLERANCE
 and GAZEBO_TOLERANCE, which docs state (test_compare).
@@ -27,7 +29,7 @@ from roboaccord.bag.resampling import SLACK, Mask, Resampling
 from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, did_you_mean, to_json
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.state import BODY_ORIENTATION, BODY_POSITION
-from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
+from roboaccord.numerics.rotations import orientation_difference, quaternion_matrix, quaternion_rpy
 
 # Default tolerance, in each signal's unit: at 1 m/s the resolution of a time stamp, 1 ns, makes a
 # difference of 1e-9 m. Runs that are not the same differ by more.
@@ -36,7 +38,7 @@ SAME_RUN_TOLERANCE = 1e-9
 # snake over 5 s, 65 mm and 58 mrad were measured (docs/tutorial_ros.md).
 GAZEBO_TOLERANCE = 0.05
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
-TURNS = ("roll", "pitch", "yaw")  # of a base or body: they are the same after a whole turn
+TURNS = ("roll", "pitch", "yaw")  # of a base or body, compared as rotations about x, y and z
 _CONSTANT_PREFIXES = ("effort/", "switch/")  # of signals that are constant between samples
 _RATE_PREFIX = "qd/"  # of the rates of joints
 _JOINT_PREFIXES = ("q/", _RATE_PREFIX, *_CONSTANT_PREFIXES)  # of signals of no base or body
@@ -132,7 +134,8 @@ def compare(
         others: paths and runs to compare.
         signals: names or glob patterns of `q/JOINT`, `qd/JOINT`, `effort/JOINT`, `base/x`,
             `base/y`, `base/z`, `base/roll`, `base/pitch`, `base/yaw`, the same of a free body as
-            `BODY/x`, `switch/NAME`; all if empty.
+            `BODY/x`, `switch/NAME`; all if empty. The deviations of roll, pitch and yaw are the
+            components, in the world's axes, of the smallest rotation between both orientations.
         start, stop: limits of the compared time [s].
         tolerance: largest difference of any signal, in its unit, that passes. If None, 1e-9, which
             only recordings of the same run meet, or 0.05 where a bag is from Gazebo.
@@ -170,7 +173,7 @@ def signals_of(run: BagRun) -> dict[str, Array]:
 
 
 def is_turn(signal: str) -> bool:
-    """Return whether a signal is an angle of the base or a body, the same after a whole turn."""
+    """Return whether a signal is an angle of the base or a body."""
     return signal.rpartition("/")[2] in TURNS and not signal.startswith(_JOINT_PREFIXES)
 
 
@@ -194,6 +197,8 @@ def _on_grid(
     run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
 ) -> dict[str, tuple[Array, Mask]]:
     """Return the values of each signal of a run on a grid (m,), and where they are known (m,).
+
+    Those of an angle of the base or a body are its orientations (m, 4).
 
     Args:
         run: recorded run.
@@ -219,9 +224,9 @@ def _on_grid(
         rotations = quaternion_matrix(orientation)  # (k, 3, 3), base or body to world
         velocity = np.einsum("kij,kj->ki", rotations, velocity)  # in the world's axes
         positions = resampling.cubic(position, velocity)
-        angles = resampling.orientations(orientation, spin)
-        for name, values in _pose_signals(frame, positions, angles).items():
-            resampled[name] = values, always
+        turned = resampling.orientations(orientation, spin)
+        resampled |= {f"{frame}/{x}": (positions[:, i], always) for i, x in enumerate("xyz")}
+        resampled |= {f"{frame}/{turn}": (turned, always) for turn in TURNS}
     return resampled
 
 
@@ -261,7 +266,7 @@ def _compare_pair(
         second_values, second_is_known = second_on_grid[name]
         is_known = first_is_known & second_is_known
         if is_known.any():
-            differences = (second_values - first_values)[is_known]
+            differences = _difference(name, first_values, second_values)[is_known]
             deviations[name] = _deviation(times[is_known], differences, name)
         if not is_known.all():
             left_out[name] = int((~is_known).sum())
@@ -286,13 +291,18 @@ def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     return [n for n in names if not patterns or any(n in matches for matches in chosen.values())]
 
 
+def _difference(name: str, first: Array, second: Array) -> Array:
+    """Return the differences (m,) of a signal: for an angle, its part of the rotations between."""
+    if is_turn(name):
+        return orientation_difference(first, second)[:, TURNS.index(name.rpartition("/")[2])]
+    return second - first
+
+
 def _deviation(grid: Array, differences: Array, name: str) -> Deviation:
     """Return the deviation of a signal from its differences (m,) at the times of a grid (m,)."""
     is_finite = np.isfinite(differences)
     if not is_finite.all():
         raise AccordError(f"{name} is not a finite number at t = {grid[is_finite.argmin()]:g} s")
-    if is_turn(name):
-        differences = differences - 2.0 * np.pi * np.round(differences / (2.0 * np.pi))
     worst = int(np.abs(differences).argmax())
     rms = float(np.sqrt(np.mean(differences**2)))
     return Deviation(rms, float(abs(differences[worst])), float(grid[worst]))

@@ -12,8 +12,9 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from rich.text import Text
 
 from roboaccord.contract import Observer, RobotState
 from roboaccord.contract.errors import CONTROLS, visible, wrapped
+from roboaccord.numerics.jit import report_compiling
 
 COMPILING = "starting (compiles at first)"  # label of a bar until the first step is done
 # s of simulated time between updates of a progress bar. An update takes 20 us, and Rich redraws the
@@ -92,13 +94,18 @@ def warn(line: str) -> None:
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Show a progress bar on stderr, if that is a terminal."""
+    """Show a progress bar on stderr, if that is a terminal, and a line if kernels compile."""
     label = TextColumn("{task.description}", markup=False)
     percentage = TextColumn("{task.percentage:>3.0f} %")
     columns = (label, BarColumn(), percentage, TimeRemainingColumn())
     is_hidden = call.get().quiet or not log.is_terminal
-    with Progress(*columns, console=log, transient=True, disable=is_hidden) as bar:
-        yield bar
+    stopped = threading.Event()
+    if not call.get().quiet:
+        threading.Thread(target=report_compiling, args=("accord", stopped), daemon=True).start()
+    with ExitStack() as end:
+        end.callback(stopped.set)
+        bar = Progress(*columns, console=log, transient=True, disable=is_hidden)
+        yield end.enter_context(bar)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import Index
-from roboaccord.numerics.rotations import quaternion_product, quaternion_vector
+from roboaccord.numerics.rotations import orientation_difference
 
 # Groups of the base, with three columns each.
 BASE = ("position", "orientation", "linear velocity", "angular velocity")
@@ -32,8 +32,7 @@ def state_difference(one: RobotState | Trajectory, other: RobotState | Trajector
     Returns:
         (2 n + 12,), or (k, 2 n + 12) for runs.
     """
-    inverse = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])  # of a unit quaternion x, y, z, w
-    rotation = quaternion_vector(quaternion_product(other.orientation.T, inverse.T).T)
+    rotation = orientation_difference(one.orientation, other.orientation)
     shift, twist = other.position - one.position, other.twist - one.twist
     return np.concatenate([other.q - one.q, other.qd - one.qd, shift, rotation, twist], axis=-1)
 

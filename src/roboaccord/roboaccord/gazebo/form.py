@@ -12,19 +12,18 @@ its initial positions, the robot stays the same (test_gazebo_form).
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
 import numpy as np
 
-from roboaccord.contract import AccordError, Array, EllipseFriction
+from roboaccord.contract import AccordError, EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.meshes import local_files
 from roboaccord.description.xml_numbers import edit_numbers, numbers
 from roboaccord.gazebo.obj_files import with_normals
-from roboaccord.numerics.rotations import axis_angle_matrix, rpy_matrix
+from roboaccord.numerics.rotations import axis_angle_matrix, matrix_rpy, rpy_matrix
 from roboaccord.scenario import Scenario, Setup
 
 # ElementTree renames the prefix of attributes such as `gz:expressed_in` unless it knows it.
@@ -141,22 +140,7 @@ def _start_joint_at(joint: ET.Element, start: float) -> None:
         edit_numbers(joint, "origin", "xyz", lambda origin: origin + start * (rotation @ axis))
     else:
         new_rpy = matrix_rpy(rotation @ axis_angle_matrix(axis, np.array(start)))
-        edit_numbers(joint, "origin", "rpy", lambda _: new_rpy)
+        edit_numbers(joint, "origin", "rpy", lambda _: np.array(new_rpy))
     for end in ("lower", "upper"):
         if joint.find(f"limit[@{end}]") is not None:
             edit_numbers(joint, "limit", end, lambda limit: limit - start)
-
-
-def matrix_rpy(rotation: Array) -> Array:
-    """Return URDF's fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3).
-
-    Roll is taken from the matrix after yaw is undone, so that all three together are exact even at
-    a pitch of 90 degrees, where yaw is arbitrary. (There `rpy` of description/tree_text.py, for
-    converted robots, sets yaw to 0.)
-    """
-    r = rotation
-    yaw = math.atan2(r[1, 0], r[0, 0])
-    pitch = math.atan2(-r[2, 0], math.hypot(r[0, 0], r[1, 0]))
-    c, s = math.cos(yaw), math.sin(yaw)
-    roll = math.atan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1])
-    return np.array([roll, pitch, yaw])

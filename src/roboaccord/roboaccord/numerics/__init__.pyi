@@ -4,6 +4,7 @@ from .cholesky import solve as solve
 from .jit import COMPILES as COMPILES
 from .jit import HAS_NUMBA as HAS_NUMBA
 from .jit import kernel as kernel
+from .jit import report_compiling as report_compiling
 from .jit import seen_compiling as seen_compiling
 from .lemke import SOLVED as SOLVED
 from .lemke import eliminate as eliminate

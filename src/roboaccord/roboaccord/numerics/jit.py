@@ -45,6 +45,10 @@ COMPILES = HAS_NUMBA and not is_disabled()
 # infinity or NaN. With nogil other threads run while a kernel does.
 OPTIONS: Mapping[str, str | bool] = {"error_model": "numpy", "nogil": True}
 
+# s: compiling time before the first line about it, and between lines. A person wonders after 2 s,
+# and lines every 10 s show that it goes on.
+FIRST_LINE, LINE_PERIOD = 2.0, 10.0
+
 _LOCK = threading.RLock()  # numba is imported, and dispatchers are made, by one thread at a time
 
 
@@ -115,6 +119,23 @@ def seen_compiling() -> bool:
     """
     is_numba_loaded = hasattr(sys.modules.get("roboaccord.numerics.jit_cache"), "KernelCache")
     return is_numba_loaded and is_compiling()
+
+
+def report_compiling(name: str, stopped: threading.Event) -> None:
+    """Write on stderr from time to time that kernels compile; runs in a thread.
+
+    Args:
+        name: of what needs them.
+        stopped: ends it.
+    """
+    compiling_time, next_line = 0.0, FIRST_LINE  # s
+    while not stopped.wait(0.1):
+        compiling_time += 0.1 * seen_compiling()
+        if compiling_time >= next_line:
+            activity = "compiling kernels, once on this machine"
+            sys.stderr.write(f"{name}: {activity}: {compiling_time:.0f} s so far ...\n")
+            sys.stderr.flush()
+            next_line = compiling_time + LINE_PERIOD
 
 
 @functools.cache

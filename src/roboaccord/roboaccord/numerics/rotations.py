@@ -55,10 +55,7 @@ def quaternion_yaw(q: Array) -> float:
 
 def quaternion_rpy(q: Array) -> tuple[float, float, float]:
     """Return URDF's fixed-axis roll, pitch, yaw [rad] of a quaternion x y z w (4,)."""
-    x, y, z, w = q
-    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    pitch = math.asin(min(max(2.0 * (w * y - z * x), -1.0), 1.0))
-    return roll, pitch, quaternion_yaw(q)
+    return matrix_rpy(quaternion_matrix(q))
 
 
 def quaternion_matrix(q: Array) -> Array:
@@ -117,6 +114,21 @@ def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
     return np.asarray(axis_angle_matrix(z_axis, np.array(yaw)) @ about_y @ about_x)
 
 
+def matrix_rpy(rotation: Array) -> tuple[float, float, float]:
+    """Return URDF's fixed-axis roll, pitch, yaw [rad] of a rotation matrix (3, 3).
+
+    Roll is taken from the matrix after yaw is undone, so that all three together are exact even at
+    a pitch of 90 degrees, where yaw is arbitrary. (There `rpy` of description/tree_text.py, for
+    converted robots, sets yaw to 0.)
+    """
+    r = rotation
+    yaw = math.atan2(r[1, 0], r[0, 0])
+    pitch = math.atan2(-r[2, 0], math.hypot(r[0, 0], r[1, 0]))
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1])
+    return roll, pitch, yaw
+
+
 def turn_twist(rotation: Array, twist: Array) -> Array:
     """Return a twist (6,), linear then angular, with both vectors rotated by a matrix (3, 3)."""
     return np.concatenate([rotation @ twist[:3], rotation @ twist[3:]])
@@ -172,6 +184,17 @@ def quaternion_vector(q: Array) -> Array:
     angle = 2.0 * np.arctan2(size, np.abs(q[..., 3:]))
     angle_per_size = angle / np.where(size > 0.0, size, 1.0)
     return np.asarray(q[..., :3] * np.copysign(angle_per_size, q[..., 3:]))
+
+
+def orientation_difference(one: Array, other: Array) -> Array:
+    """Return the smallest rotations from `one` to `other`: rotation vectors (..., 3) [rad].
+
+    Args:
+        one, other: orientations, unit quaternions x y z w (..., 4); the vectors are in the axes in
+            which these are given.
+    """
+    inverse = one * np.array([-1.0, -1.0, -1.0, 1.0])
+    return quaternion_vector(quaternion_product(other.T, inverse.T).T)
 
 
 def rotation_vector(rotation: Array) -> Array:

@@ -20,7 +20,7 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
-from roboaccord.numerics.rotations import quaternion_rpy
+from roboaccord.numerics.rotations import orientation_difference, quaternion_rpy
 from roboaccord.report import curves, portrait
 from roboaccord.report.cause_words import summary_of
 from roboaccord.report.curves import REFERENCE, Figure, engine_curve
@@ -142,7 +142,8 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
 
     Returns:
         `time` [s], `engines`, and `groups`: for each quantity its unit and its signals. A signal
-        has `value`, its values by engine, and `apart`, their differences from the first engine's.
+        has `value`, its values by engine, and `apart`, their differences from the first engine's;
+        those of angles of the base are parts of a rotation (bag/compare.py).
     """
     # The reference first, then the others.
     ordered = sorted(engines, key=lambda engine: engine != REFERENCE)
@@ -164,13 +165,19 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     turning = np.ptp(arrays[first_engine], axis=0)
     shown = [i for i, turn in enumerate(TURNS) if turn == "yaw" or turning[i]]
     angles = {TURNS[i]: _signal(time, runs, arrays, i) for i in shown}
+    start = first.orientation[:: curves.stride(len(first))]
+    for engine, run in [*runs.items()][1:]:
+        orientation = np.column_stack([np.interp(time, run.time, x) for x in run.orientation.T])
+        turned = orientation_difference(start, orientation)
+        for i in shown:
+            angles[TURNS[i]]["apart"][engine] = curves.plain(turned[:, i], 3)
     groups["base orientation"] = {"unit": "rad", "signals": angles}
     return {"time": curves.plain(time), "engines": list(runs), "groups": groups}
 
 
 def _signal(
     time: Array, runs: Mapping[str, Trajectory], arrays: Mapping[str, Array], column: int
-) -> Json:
+) -> dict[str, dict[str, Json]]:
     """Return a signal: its values and their differences by engine, see `signals_of`.
 
     Args:

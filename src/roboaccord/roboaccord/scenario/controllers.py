@@ -33,6 +33,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Command, Controller, RobotState, Target, plugins
 from roboaccord.contract.errors import check_known
 from roboaccord.contract.interfaces import AnyController
+from roboaccord.scenario.files import apply_change
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, meant_by, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
@@ -61,7 +62,7 @@ def make_controller(
         setup: robot and scenario.
         custom: replaces the scenario's controller: `package.module:Class`, or the class itself,
             which is called with the setup, which has the friction of `controller.friction`, and
-            with those keys of the scenario's `controller` that are its parameters; or an object,
+            with those keys of `controller` that are its parameters (see `_own_keys`); or an object,
             which is returned as it is.
         timeout: how long making it may take [s of wall time].
 
@@ -80,10 +81,11 @@ def make_controller(
     with starting("controller", timeout):
         factory = _import_factory(custom) if custom else shipped_factory(setup, name)
         if custom:
-            accepted = inspect.signature(factory).parameters
-            known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
+            shipped = shipped_factory(setup, name)
+            known = {p for each in (factory, shipped) for p in inspect.signature(each).parameters}
             check_known(f"controller {name_of(custom)} has no key ", keys, known)
-            keys = {key: value for key, value in keys.items() if key in accepted}
+            own = _own_keys(factory, shipped, setup)
+            keys = {key: value for key, value in keys.items() if key in own}
         controller = build(factory, setup.assumed, keys, "controller")
         if not isinstance(controller, Controller):
             methods = ("reset(seed)", "update(state, target)")
@@ -124,6 +126,27 @@ def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
     keys = dict(setup.scenario.controller)
     keys.pop("friction", None)  # it is in `Setup.assumed`
     return keys.pop("name", "none"), keys
+
+
+def _own_keys(factory: Callable[..., Any], shipped: Callable[..., Any], setup: Setup) -> set[str]:
+    """Return the keys that a user's controller may take from a scenario.
+
+    The scenario's are meant for its own controller, and for one that is derived from that. Another
+    takes those that the user has given, and those for which it has no default; and it takes all of
+    a scenario without a controller.
+
+    Args:
+        factory: makes the user's controller.
+        shipped: makes the scenario's.
+        setup: robot and scenario.
+    """
+    accepted, given = inspect.signature(factory).parameters, dict[str, Any]()
+    if shipped in (Passive, factory, *getattr(factory, "__mro__", ())):
+        return {*accepted}
+    for change in setup.given:
+        apply_change(given, change)
+    needed = {key for key, parameter in accepted.items() if parameter.default is parameter.empty}
+    return needed | {key for key in accepted if key in given.get("controller", {})}
 
 
 def check_controller(setup: Setup, custom: str = "") -> None:

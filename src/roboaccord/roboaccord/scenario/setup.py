@@ -200,24 +200,31 @@ class Robot(ABC):
 
 @dataclass(frozen=True)
 class Setup:
-    """A robot in a scenario: every simulator and controller is made from it."""
+    """A robot in a scenario: every simulator and controller is made from it.
+
+    Args:
+        robot, scenario: these.
+        given: `KEY=VALUE` by which a user has changed the scenario's `controller`.
+    """
 
     robot: Robot
     scenario: Scenario
+    given: tuple[str, ...] = field(default=(), repr=False, compare=False)
     # URDF texts that were expanded, by base, root and further arguments of `urdf`.
     _descriptions: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     @classmethod
-    def of(cls, scenario: Scenario, robot: Robot | None = None) -> Setup:
+    def of(cls, scenario: Scenario, robot: Robot | None = None, given: Sequence[str] = ()) -> Setup:
         """Return a checked setup; by default of the robot that the scenario names.
 
         Raises:
             AccordError: for an unknown robot, parameter, joint, switch or friction law, or a fault
                 of a joint that cannot fail.
         """
-        setup = cls(robot or find_robot(scenario.robot), scenario)
+        given = tuple(change for change in given if change.lstrip().startswith("controller"))
+        setup = cls(robot or find_robot(scenario.robot), scenario, given)
         # Each property checks its section of the scenario when it is first computed.
         _ = setup.parameters, setup.terrain, setup.faults, setup.bodies, setup.initial
         _ = setup.force_law, setup.contact
@@ -300,15 +307,13 @@ class Setup:
 
     @property
     def xacro_arguments(self) -> dict[str, str]:
-        """Arguments of the robot's xacro: parameters, name and numbers of the friction law."""
+        """Arguments of the robot's xacro: all parameters, name and numbers of the friction law."""
         values = self.parameters.as_dict().items()
         friction = self.scenario.friction
         numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
-        return {
-            "parameters": ", ".join(f"{name}={value!r}" for name, value in values),
-            **numbers,
-            "friction": str(friction.get("law", "none")),
-        }
+        parameters = ", ".join(f"{name}={value!r}" for name, value in values)
+        law = str(friction.get("law", "none"))
+        return {"parameters": parameters, "complete": "true", **numbers, "friction": law}
 
     def urdf(
         self, *, base: str = "", root: str = "base_link", more: Mapping[str, str] = NOTHING
@@ -365,7 +370,7 @@ class Setup:
 
     def _with_key(self, key: str, value: Any) -> Setup:
         """Return the setup with another value of a key of the scenario."""
-        other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}))
+        other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}), self.given)
         if key != "friction":  # its numbers are part of the description
             vars(other)["_descriptions"] = self._descriptions
         return other
@@ -414,7 +419,7 @@ def find_robot(name: str, *recorded: str) -> Robot:
     return robot
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # a cross-check changes each parameter of a robot, of which some have 80
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
     """Return the expanded URDF, from the cache until one of its files changes."""
     return expand_xacro(path, dict(arguments))

@@ -50,7 +50,7 @@ def recorded_setup(
     # Of a bag only terrain needs files.
     opened_data = {"terrain": scenario.terrain} if urdf else scenario.data()
     check_paths(opened_data, changes, model.package)
-    return Setup.of(scenario, model)
+    return Setup.of(scenario, model, changes)
 
 
 def load_setup(
@@ -95,12 +95,13 @@ def load_setup(
     all_changes += changes
     if faults:
         all_changes.append(f"faults={json.dumps(list(faults))}")
-    setup = Setup.of(load_scenario(model.package, model.key, scenario or RELEASED, all_changes))
+    package, key = model.package, model.key
+    setup = Setup.of(load_scenario(package, key, scenario or RELEASED, all_changes), given=changes)
     # Whether a file's base floats is known only of a setup; one that does is free unless something
     # else was asked for.
     if not (scenario or base) and isinstance(model, RobotFile) and model.floats(setup):
         all_changes = ["base=free", *all_changes]
-        setup = Setup.of(load_scenario(model.package, model.key, RELEASED, all_changes))
+        setup = Setup.of(load_scenario(package, key, RELEASED, all_changes), given=changes)
     if {*setup.scenario.friction} - {"law"} and not setup.robot.friction_laws:
         raise AccordError(f"{setup.robot.name} has no friction law: leave out the key friction")
     for fault in setup.faults:

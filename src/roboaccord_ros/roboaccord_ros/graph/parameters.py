@@ -147,4 +147,5 @@ def setup_of(values: Values) -> Setup:
     changes = list(values["set"])
     if values["duration"] > 0 and math.isfinite(values["duration"]):
         changes.append(f"duration={values['duration']!r}")
-    return Setup.of(load_scenario(robot.package, robot.key, values["scenario"], changes))
+    scenario = load_scenario(robot.package, robot.key, values["scenario"], changes)
+    return Setup.of(scenario, given=changes)

@@ -4,8 +4,8 @@ DDS, the middleware of ROS, can hang when a node is destroyed or a process exits
 is done ends itself after GRACE, and leaves without the destructors of the C library (test_failures,
 test_shell).
 
-Exit statuses (2, 130) and the form of the line stay, for launches and `accord` read them. GRACE,
-FIRST_LINE and LINE_PERIOD may be tuned.
+Exit statuses (2, 130) and the form of the line stay, for launches and `accord` read them. GRACE
+may be tuned.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ import faulthandler
 import os
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 from rclpy.exceptions import InvalidParameterTypeException, ParameterException
-from roboaccord.numerics import seen_compiling
 from roboaccord.scenario import shows_tracebacks
 
 from roboaccord_ros.graph.spinning import Run
@@ -34,9 +32,6 @@ PARENT = "ROBOACCORD_PARENT"  # environment variable; id of the process with whi
 # s: time in which ROS must end, once everything is reported. All work is done by then, so any from
 # 1 to 10 would do: launches wait for 5 (launch/processes.py).
 GRACE = 5
-# s: compiling time before the first line about it, and between lines. A person wonders after 2 s,
-# and lines every 10 s show that it goes on.
-FIRST_LINE, LINE_PERIOD = 2.0, 10.0
 
 
 def report_error(line: str, error: Exception) -> int:
@@ -88,16 +83,3 @@ def end_with_runner(parent: int, run: Run) -> None:
     runner = os.environ.get(PARENT)
     if runner and (os.getppid() != parent or not Path("/proc", runner).exists()):
         run.interrupt()
-
-
-def report_compiling(name: str) -> None:
-    """Write on stderr from time to time that kernels of a node compile; runs in a thread."""
-    compiling_time, next_line = 0.0, FIRST_LINE  # s
-    while True:
-        time.sleep(0.1)
-        compiling_time += 0.1 * seen_compiling()
-        if compiling_time >= next_line:
-            activity = "compiling kernels, once on this machine"
-            sys.stderr.write(f"{name}: {activity}: {compiling_time:.0f} s so far ...\n")
-            sys.stderr.flush()
-            next_line = compiling_time + LINE_PERIOD

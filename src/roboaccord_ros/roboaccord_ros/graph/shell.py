@@ -21,6 +21,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from roboaccord.contract import AccordError, guard
+from roboaccord.numerics import report_compiling
 from roboaccord.scenario import explain
 
 from roboaccord_ros.graph import names as graph
@@ -128,8 +129,8 @@ def _spin_node(kind: type[Shell], args: list[str]) -> int:
         nodes.append(node)
         run.nodes = nodes
         graph.every(node, POLL, partial(process.end_with_runner, os.getppid(), run))
-        report = partial(process.report_compiling, kind.name)
-        threading.Thread(target=report, daemon=True).start()
+        arguments = kind.name, threading.Event()
+        threading.Thread(target=report_compiling, args=arguments, daemon=True).start()
         shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: run.interrupt())

@@ -93,7 +93,10 @@ class RecorderShell(Shell):
         return cls(node, values["robot"], Path(values["bag"]), run, values["set"])
 
     def close(self) -> None:
-        """Close the bag, which is valid whatever was recorded, with messages before a failure."""
+        """Close the bag, which is valid whatever was recorded, with messages before a failure.
+
+        Lost messages are the error of a run that has no other.
+        """
         until = time.monotonic() + PATIENCE
         subscriptions = {} if self._is_over else self._subscriptions
         for name, subscription in subscriptions.items():
@@ -103,7 +106,9 @@ class RecorderShell(Shell):
                 with contextlib.suppress(*UNREADABLE):  # errors of the bag come again at its end
                     self._write_stamped(self._checked(name, data))
         if summary := self._ledger.summary():
-            _log.warning("messages in transit to %s: %s", self._path.name, summary)
+            line = f"messages in transit to {self._path.name}: {summary}"
+            is_error = self._ledger.lost and not self.run.error
+            self.run.fail(AccordError(line)) if is_error else _log.warning(line)
         self._stack.close()
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:

@@ -95,7 +95,7 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
     if not isinstance(request.controller, str):
         raise AccordError("the transport ros_processes takes a controller as MODULE:CLASS alone")
-    robot, changes = request.setup.robot, path_changes(data) or [""]
+    robot, changes = request.setup.robot, [*path_changes(data), *request.setup.given] or [""]
     common: dict[str, Value] = {
         "robot": robot.key, "scenario": str(scenario), "set": changes, "engine": request.engine,
         "controller": request.controller, "inputs": _bag_of(request.inputs),
