@@ -22,9 +22,9 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import ModelChange, deviating_tree, loaded
 
 # rad/s or m/s; rates v0 at which smoothed dry friction F v / sqrt(v^2 + v0^2) reaches 0.71 F. The
-# smoothing of a simulator or robot is unknown, so each is tried. A factor of 3 apart, so that one
-# is within a factor of 1.7 of any from 2 to 170 mrad/s.
-DRY_SPEEDS = (0.003, 0.01, 0.03, 0.1)
+# smoothing of a simulator or robot is unknown, so each is tried. A factor of 1.8 apart, so that one
+# is within a factor of 1.4 of any from 2 to 140 mrad/s.
+DRY_SPEEDS = (0.003, 0.0055, 0.01, 0.017, 0.03, 0.055, 0.1)
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"  # names of quantities
 Names = tuple[str, ...]
 # The field of LogBody for each quantity that is a number by joint.
@@ -107,8 +107,10 @@ class LogBody:
             if field := BY_JOINT.get(error.quantity):
                 body = replace(body, **{field: getattr(body, field) + change})
             elif error.quantity == DRY:
-                rows = np.arange(len(DRY_SPEEDS))[:, None] == error.axis
-                body = replace(body, dry=body.dry + change * rows)
+                rows = np.eye(len(DRY_SPEEDS))[:, [error.axis, 0]]
+                if not error.where:  # the file's friction, smoothed at another speed
+                    change, rows = size * self.dry[0], rows[:, :1] - rows[:, 1:]
+                body = replace(body, dry=body.dry + change * rows[:, :1])
             elif error.quantity == "clock":
                 body = replace(body, clock=body.clock + size)
             elif error.quantity == "gravity":

@@ -27,12 +27,12 @@ from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
-from roboaccord.contract.outcome import Levels, verdict_of
+from roboaccord.contract.outcome import Cause, Levels, verdict_of
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
-from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
-from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search, score
+from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, MOTOR, Sizes
+from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search, is_noise, score
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.scenario.scenario import Tolerances
@@ -64,6 +64,7 @@ SCHEME_DISTANCE = 0.15
 DRY_FRICTION_RATIO = 0.5
 # Ratio; noise of the efforts is added to that of the positions if its effect is larger than this.
 EFFORT_NOISE_RATIO = 0.5
+LATE = {"delay", MOTOR, FILTER}  # quantities of efforts that act late
 SUM_ROUND_OFF = 1e-9  # relative; round-off of sums; 3000 terms have 1e-13
 
 
@@ -177,14 +178,22 @@ class Regression(NamedTuple):
     fit_without: Fit
     fit_with: Fit
 
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """All causes that are named: together, as alternatives, or as most likely ones."""
+        named = self.explanation
+        return (*named.causes, *named.most, *chain(*named.instead))
+
 
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Regression:
     """Return the causes that explain the windows of a log.
 
-    The regression is repeated in two cases. A controller that compensates gravity may do so by the
-    parameters of the file or by those of the true robot: the better single cause counts. Where dry
-    friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
-    law gives, must be left unknown; where nothing is named, only if much of the residuals is there.
+    The regression is repeated in three cases. A controller that compensates gravity may do so by
+    the parameters of the file or by those of the true robot: the better single cause counts. Where
+    efforts act late, those of before the log move its first windows, which are left out, also if a
+    cause is named only then. Where dry friction turns out to be a cause, its efforts around
+    reversals of the joint, which no smooth law gives, must be left unknown; where nothing is named,
+    only if much of the residuals is there.
 
     Args:
         windows: of the log, with no effort left unknown.
@@ -199,15 +208,18 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Reg
         lowest = [min(map(score, found.single[:1]), default=np.inf) for _, found in both]
         problem, search = both[ranked([0, 1], lowest.__getitem__)[0]]
     first = Regression(problem, *explain(search))
-    # All causes that are named: together, as alternatives (`instead`), or as the most likely ones
-    # where none is sure (`most`).
-    named = first.explanation
-    causes = (*named.causes, *named.most, *chain(*named.instead))
-    also_dry = {cause.where for cause in causes if cause.quantity == DRY} - dry
+    is_late = bool(LATE & {cause.quantity for cause in first.causes})
+    if is_late or not (first.explanation.causes or is_noise(first.fit_without)):
+        known = problem.with_known_efforts()
+        again = Regression(known, *explain(Search(known)))
+        if is_late or again.explanation.causes:
+            problem, first = known, again
+    also_dry = {cause.where for cause in first.causes if cause.quantity == DRY} - dry
     if also_dry:
         windows = windows.with_unknown_friction(dry | also_dry)
         problem = replace(problem, windows=windows, stored=Store())
-        if named.causes or fitted(problem).unit < DRY_FRICTION_RATIO * first.fit_without.unit:
+        most = DRY_FRICTION_RATIO * first.fit_without.unit
+        if first.explanation.causes or fitted(problem).unit < most:
             return Regression(problem, *explain(Search(problem)))
     return first
 

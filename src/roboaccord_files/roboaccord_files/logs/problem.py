@@ -110,6 +110,13 @@ class LogProblem(PredictedWindows):
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log, stored=Store())
 
+    def with_known_efforts(self) -> Self:
+        """Return the problem without the windows that efforts of before a stretch may move."""
+        starts = np.array([stretch.start for stretch in self.log.segments])
+        first = self.windows.samples[:, 0]
+        since = first - starts[np.searchsorted(starts, first, "right") - 1]
+        return self._without(since < self.log.latest)
+
     def _without(self, left_out: Array | NDArray[np.bool_]) -> Self:
         """Return the problem without the windows of a mask (w,)."""
         return replace(self, kept=np.logical_and(self.kept, np.logical_not(left_out)))
