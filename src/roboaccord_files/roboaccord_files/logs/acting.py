@@ -36,8 +36,6 @@ SCALED_BY, REWRITTEN_BY = ("gear", FACTOR), (FILTER, MOTOR, LIMIT)
 # A method of Windows that returns the positions (w, (k + 1) n, c) due to efforts (samples, n, c)
 # that act late by a number of samples: `by_held_efforts`, `by_smooth_efforts` or `by_impulses`.
 Interpolation = Callable[[int, Array], Array]
-# Shares of the efforts by how they act, and late by how many whole samples.
-Shares = dict[tuple[Interpolation, int], float]
 
 
 @dataclass(frozen=True)
@@ -73,24 +71,17 @@ class ActingEfforts:
                 log = RECORDED[error.quantity](log, size, error.where)
         return np.asarray(log.effort)
 
-    def positions(
-        self,
-        sizes: Sizes,
-        factors: Array,
-        slope_by: Hypothesis | None = None,
-        shares: Shares | None = None,
-    ) -> Array:
+    def positions(self, sizes: Sizes, factors: Array, slope_by: Hypothesis | None = None) -> Array:
         """Return the positions in windows due to the efforts (w, (k + 1) n, ...).
 
         Args:
             sizes: of the errors.
             factors: of the efforts of each joint (n, ...).
             slope_by: an error of REWRITTEN_BY; if given, the derivatives by its size.
-            shares: of the efforts that act, instead of those of the scheme (`_shares`).
         """
         positions = [
             self._by_joint(*part, sizes, slope_by) @ (share * factors)
-            for part, share in (shares or self._shares(sizes)).items()
+            for part, share in self._shares(sizes).items()
             if share
         ]
         return np.asarray(sum(positions))
@@ -102,22 +93,22 @@ class ActingEfforts:
             hypothesis: LATE_EFFORT, SMOOTH_EFFORT, one of IMPULSES or an error of REWRITTEN_BY.
             sizes: at which the derivative is taken.
         """
-        factors = -self.factors(sizes)
+        factors = self.factors(sizes)
         if hypothesis.quantity != SCHEME:
-            return self.positions(sizes, factors, hypothesis)
-        # Shares are linear in the sizes of a scheme.
-        late = {DELAY: sizes.get(DELAY, 0.0)}
-        zero, one = self._shares(late), self._shares({**late, hypothesis: 1.0})
-        return self.positions(sizes, factors, shares={part: one[part] - zero[part] for part in one})
+            return self.positions(sizes, -factors, hypothesis)
+        # Positions are linear in the sizes of a scheme.
+        zero = {h: size for h, size in sizes.items() if h.quantity != SCHEME}
+        return self.positions(zero, factors) - self.positions({**zero, hypothesis: 1.0}, factors)
 
-    def _shares(self, sizes: Sizes) -> Shares:
-        """Return the shares of the efforts that act in each way, by the sizes of the scheme.
+    def _shares(self, sizes: Sizes) -> dict[tuple[Interpolation, int], float]:
+        """Return the shares of the efforts that act in each way, and late by some whole samples.
 
         Smooth efforts and impulses replace held ones that act at the same time on average: they
         are another shape in time, but no other delay, which is left to LATE_EFFORT.
         """
         windows, delay, late = self.windows, whole_delay(sizes), sizes.get(LATE_EFFORT, 0.0)
-        shares: Shares = {(windows.by_smooth_efforts, delay): sizes.get(SMOOTH_EFFORT, 0.0)}
+        shares = dict[tuple[Interpolation, int], float]()
+        shares[windows.by_smooth_efforts, delay] = sizes.get(SMOOTH_EFFORT, 0.0)
         for samples, impulses in enumerate(IMPULSES, -1):  # after the stamps
             share = shares[windows.by_impulses, delay + samples] = sizes.get(impulses, 0.0)
             late -= samples * share

@@ -98,7 +98,8 @@ class LogBody:
         """Return the robot with errors of given sizes.
 
         A hypothesis names the quantity that is wrong, where (joint or link), and an axis: of a
-        vector, or the row of DRY_SPEEDS for dry friction. A payload has its mass in axis 0, and its
+        vector, or the row of DRY_SPEEDS for dry friction. Without a joint that is the share of the
+        file's friction which is smoothed at that speed. A payload has its mass in axis 0, and its
         position relative to the link's centre of mass in axes 1 to 3.
         """
         body = self
@@ -107,10 +108,10 @@ class LogBody:
             if field := BY_JOINT.get(error.quantity):
                 body = replace(body, **{field: getattr(body, field) + change})
             elif error.quantity == DRY:
-                rows = np.eye(len(DRY_SPEEDS))[:, [error.axis, 0]]
-                if not error.where:  # the file's friction, smoothed at another speed
-                    change, rows = size * self.dry[0], rows[:, :1] - rows[:, 1:]
-                body = replace(body, dry=body.dry + change * rows[:, :1])
+                row, first = np.eye(len(DRY_SPEEDS))[[error.axis, 0]]
+                moved = 0.0 if error.where else size * self.dry[0]
+                dry = body.dry + np.outer(row, change + moved) - np.outer(first, moved)
+                body = replace(body, dry=dry)
             elif error.quantity == "clock":
                 body = replace(body, clock=body.clock + size)
             elif error.quantity == "gravity":

@@ -32,7 +32,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, MOTOR, Sizes
-from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search, is_noise, score
+from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search, score
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.scenario.scenario import Tolerances
@@ -64,7 +64,6 @@ SCHEME_DISTANCE = 0.15
 DRY_FRICTION_RATIO = 0.5
 # Ratio; noise of the efforts is added to that of the positions if its effect is larger than this.
 EFFORT_NOISE_RATIO = 0.5
-LATE = {"delay", MOTOR, FILTER}  # quantities of efforts that act late
 SUM_ROUND_OFF = 1e-9  # relative; round-off of sums; 3000 terms have 1e-13
 
 
@@ -190,10 +189,9 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Reg
 
     The regression is repeated in three cases. A controller that compensates gravity may do so by
     the parameters of the file or by those of the true robot: the better single cause counts. Where
-    efforts act late, those of before the log move its first windows, which are left out, also if a
-    cause is named only then. Where dry friction turns out to be a cause, its efforts around
-    reversals of the joint, which no smooth law gives, must be left unknown; where nothing is named,
-    only if much of the residuals is there.
+    efforts act late, those of before the log move its first windows, which are left out. Where dry
+    friction turns out to be a cause, its efforts around reversals of the joint, which no smooth law
+    gives, must be left unknown; where nothing is named, only if much of the residuals is there.
 
     Args:
         windows: of the log, with no effort left unknown.
@@ -208,18 +206,15 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Reg
         lowest = [min(map(score, found.single[:1]), default=np.inf) for _, found in both]
         problem, search = both[ranked([0, 1], lowest.__getitem__)[0]]
     first = Regression(problem, *explain(search))
-    is_late = bool(LATE & {cause.quantity for cause in first.causes})
-    if is_late or not (first.explanation.causes or is_noise(first.fit_without)):
-        known = problem.with_known_efforts()
-        again = Regression(known, *explain(Search(known)))
-        if is_late or again.explanation.causes:
-            problem, first = known, again
+    if {"delay", MOTOR, FILTER} & {cause.quantity for cause in first.causes}:
+        problem = problem.with_known_efforts()
+        first = Regression(problem, *explain(Search(problem)))
     also_dry = {cause.where for cause in first.causes if cause.quantity == DRY} - dry
     if also_dry:
         windows = windows.with_unknown_friction(dry | also_dry)
         problem = replace(problem, windows=windows, stored=Store())
-        most = DRY_FRICTION_RATIO * first.fit_without.unit
-        if first.explanation.causes or fitted(problem).unit < most:
+        named = first.explanation.causes
+        if named or fitted(problem).unit < DRY_FRICTION_RATIO * first.fit_without.unit:
             return Regression(problem, *explain(Search(problem)))
     return first
 

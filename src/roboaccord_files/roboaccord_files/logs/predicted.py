@@ -35,7 +35,7 @@ from roboaccord_files.logs.acting import REWRITTEN_BY, SCALED_BY, ActingEfforts,
 from roboaccord_files.logs.body import DRY, OFFSET, LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.scheme import LATE_FRICTION, LATE_Q, LATE_QD, SCHEME, scheme_priors
+from roboaccord_files.logs.scheme import LATE_FRICTION, LATE_Q, LATE_QD, SCHEME, SCHEME_PRIORS
 from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.tried import DELAY
 from roboaccord_files.logs.windows import Windows
@@ -91,9 +91,12 @@ class PredictedWindows(Problem, ABC):
 
     @cached_property
     def nuisance(self) -> Mapping[Hypothesis, Prior]:
-        """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors."""
-        factors = self.reading.factors(self.log.driven)
-        return {**scheme_priors(bool(self.body.dry.any())), **factors}
+        """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors.
+
+        How dry friction is smoothed is only fitted where there is any.
+        """
+        here = {h: p for h, p in SCHEME_PRIORS.items() if h.quantity != DRY or self.body.dry.any()}
+        return {**here, **self.reading.factors(self.log.driven)}
 
     @cached_property
     def body(self) -> LogBody:

@@ -112,10 +112,8 @@ class LogProblem(PredictedWindows):
 
     def with_known_efforts(self) -> Self:
         """Return the problem without the windows that efforts of before a stretch may move."""
-        starts = np.array([stretch.start for stretch in self.log.segments])
-        first = self.windows.samples[:, 0]
-        since = first - starts[np.searchsorted(starts, first, "right") - 1]
-        return self._without(since < self.log.latest)
+        early = [part.start + np.arange(self.log.latest) for part in self.log.segments]
+        return self._without(np.isin(self.windows.samples[:, 0], early))
 
     def _without(self, left_out: Array | NDArray[np.bool_]) -> Self:
         """Return the problem without the windows of a mask (w,)."""

@@ -35,11 +35,6 @@ SCHEME_PRIORS = {
     LATE_FRICTION: Prior(0.0, 0.5, -1.1, 1.1),
     LATE_EFFORT: Prior(0.5, 0.7, -0.6, 1.6),
     **dict.fromkeys((SMOOTH_EFFORT, *IMPULSES), SHARE),
+    # Of the file's dry friction, smoothed at another speed of DRY_SPEEDS than the first.
+    **{Hypothesis(DRY, "", row): SHARE for row in range(1, len(DRY_SPEEDS))},
 }
-# Shares of the file's dry friction that are smoothed at other speeds of DRY_SPEEDS than the first.
-SMOOTHING_PRIORS = {Hypothesis(DRY, "", row): SHARE for row in range(1, len(DRY_SPEEDS))}
-
-
-def scheme_priors(dry: bool) -> dict[Hypothesis, Prior]:
-    """Return the priors of the scheme; `dry` is whether the file has dry friction."""
-    return SCHEME_PRIORS | (SMOOTHING_PRIORS if dry else {})
