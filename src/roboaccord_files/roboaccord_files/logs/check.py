@@ -180,8 +180,7 @@ class Regression(NamedTuple):
     @property
     def causes(self) -> tuple[Cause, ...]:
         """All causes that are named: together, as alternatives, or as most likely ones."""
-        named = self.explanation
-        return (*named.causes, *named.most, *chain(*named.instead))
+        return (*self.explanation.causes, *self.explanation.most, *chain(*self.explanation.instead))
 
 
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Regression:
@@ -189,9 +188,10 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Reg
 
     The regression is repeated in three cases. A controller that compensates gravity may do so by
     the parameters of the file or by those of the true robot: the better single cause counts. Where
-    efforts act late, those of before the log move its first windows, which are left out. Where dry
-    friction turns out to be a cause, its efforts around reversals of the joint, which no smooth law
-    gives, must be left unknown; where nothing is named, only if much of the residuals is there.
+    efforts act late, those of before the log move its first windows, which are left out if most of
+    the residuals is there. Where dry friction turns out to be a cause, its efforts around reversals
+    of the joint, which no smooth law gives, must be left unknown; where nothing is named, only if
+    much of the residuals is there.
 
     Args:
         windows: of the log, with no effort left unknown.
@@ -207,8 +207,11 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Reg
         problem, search = both[ranked([0, 1], lowest.__getitem__)[0]]
     first = Regression(problem, *explain(search))
     if {"delay", MOTOR, FILTER} & {cause.quantity for cause in first.causes}:
-        problem = problem.with_known_efforts()
-        first = Regression(problem, *explain(Search(problem)))
+        known = problem.with_known_efforts()
+        again = Regression(known, *explain(Search(known)))
+        # Without a cause or with causes, they must leave far less of these windows.
+        if any(map(problem.adds, first[2:], again[2:])):
+            problem, first = known, again
     also_dry = {cause.where for cause in first.causes if cause.quantity == DRY} - dry
     if also_dry:
         windows = windows.with_unknown_friction(dry | also_dry)

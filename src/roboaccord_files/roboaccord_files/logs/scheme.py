@@ -26,15 +26,14 @@ LATE_Q, LATE_QD, LATE_FRICTION = (Hypothesis(SCHEME, "", i) for i in range(3))
 # Semi-implicit Euler's act at the start of a step, which is the first if logs stamp its end;
 # forward Euler's act at its end, which is the last if logs stamp its start.
 LATE_EFFORT, SMOOTH_EFFORT, *IMPULSES = (Hypothesis(SCHEME, "", i) for i in range(3, 8))
+# Shares of the file's dry friction that are smoothed at other speeds of DRY_SPEEDS than the first.
+SMOOTHED = [Hypothesis(DRY, "", row) for row in range(1, len(DRY_SPEEDS))]
 # Mean, standard deviation, lowest and highest value [samples, or 1]. All schemes above are within
 # 1.5 standard deviations, and the bounds leave a tenth of a sample, of shares a fifth, for noise.
-SHARE = Prior(0.0, 0.7, -0.2, 1.2)
 SCHEME_PRIORS = {
     LATE_Q: Prior(0.0, 0.7, -1.1, 1.1),
     LATE_QD: Prior(0.0, 0.5, -1.1, 1.1),
     LATE_FRICTION: Prior(0.0, 0.5, -1.1, 1.1),
     LATE_EFFORT: Prior(0.5, 0.7, -0.6, 1.6),
-    **dict.fromkeys((SMOOTH_EFFORT, *IMPULSES), SHARE),
-    # Of the file's dry friction, smoothed at another speed of DRY_SPEEDS than the first.
-    **{Hypothesis(DRY, "", row): SHARE for row in range(1, len(DRY_SPEEDS))},
+    **dict.fromkeys((SMOOTH_EFFORT, *IMPULSES, *SMOOTHED), Prior(0.0, 0.7, -0.2, 1.2)),
 }
