@@ -8,6 +8,7 @@ import runpy
 import shlex
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import roboaccord as ra
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.report import Report
 from roboaccord.description.dynamics import TreeDynamics
@@ -72,6 +74,31 @@ def judged(table: Array, noise: float = 0.0, urdf: str = PENDULUM) -> Report:
     q = q + noise * np.random.default_rng(1).standard_normal(len(q))
     log = in_stretches(("hinge",), time, q[:, None], effort[:, None])
     return check_log(log, LogBody.of(Tree.parse(urdf), ("hinge",), 9.81))
+
+
+def all_named(found: Report) -> list[Cause]:
+    """Return the causes of a log, and those that explain as much."""
+    return [*found.step.explanation.causes, *chain(*found.step.explanation.instead)]
+
+
+def stepped(late: int, *, forward: bool = False, dry: float = 0.0) -> Array:
+    """Log that pendulum under semi-implicit or forward Euler: efforts are impulses at their steps.
+
+    Args:
+        late: steps by which efforts act after their stamps, from 0 before the log; -1 where these
+            are the ends of steps.
+        forward: whether the scheme is forward Euler, whose impulses are at the ends of steps.
+        dry: dry friction [N m], smoothed at 0.04 rad/s, between two of DRY_SPEEDS.
+    """
+    q, rate, rows = 0.5, 0.0, []
+    for i in range(1500):
+        angles = 0.006 * np.array([i, i - late])
+        stamped, acting = 1.5 * np.sin(angles) + 0.4 * np.cos(7 / 3 * angles)
+        rows.append((0.002 * i, q, stamped))
+        friction = 0.1 * rate + dry * rate / np.hypot(rate, 0.04)
+        before, rate = rate, rate + 0.1 * (acting * (i >= late) - 0.981 * np.sin(q) - friction)
+        q += 0.002 * (before if forward else rate)
+    return np.array(rows)
 
 
 DRIVE = """<transmission name="t"><joint name="hinge"/><actuator name="m" xmlns:drake="d">
@@ -225,35 +252,41 @@ def test_a_sound_log_passes_and_an_error_is_named() -> None:
     assert (sound.verdict, sound.step.explanation.causes) == ("pass", ())
     found = judged(pendulum(inertia=0.022), noise=1e-4)
     assert found.verdict == "fail"
-    named = [
-        cause
-        for causes in (found.step.explanation.causes, *found.step.explanation.instead)
-        for cause in causes
-    ]
-    (own,) = [cause for cause in named if cause.quantity == "inertia"]
+    (own,) = [cause for cause in all_named(found) if cause.quantity == "inertia"]
     low, high = own.interval or (0.0, 0.0)
     assert 0.1 < low < 0.2 < high
 
 
+@pytest.mark.parametrize(("late", "forward"), [(-1, False), (0, True)])
+def test_a_scheme_is_no_delay(late: int, forward: bool) -> None:
+    """Impulses are a sample before their stamps, or after. To first order 0.3 % were a delay."""
+    found = judged(stepped(late, forward=forward))
+    assert (found.verdict, found.step.explanation.causes) == ("pass", ())
+
+
+def test_a_delay_is_named_whatever_acted_before_the_log() -> None:
+    """By 6 steps of 2 ms; a scheme may shift it by half of one."""
+    (cause,) = judged(stepped(6)).step.explanation.causes
+    assert (cause.quantity, cause.size) == ("delay", pytest.approx(0.012, abs=0.00101))
+
+
+def test_friction_of_the_file_is_no_cause_or_one_however_it_is_smoothed() -> None:
+    """The file has what acts, or twice as much."""
+    rubbing = PENDULUM.replace("damping", 'friction="{}" damping').format
+    assert judged(stepped(0, dry=0.05), urdf=rubbing(0.05)).verdict == "pass"
+    (cause,) = judged(stepped(0, dry=0.05), urdf=rubbing(0.1)).step.explanation.causes
+    assert (cause.quantity, cause.size) == ("dry friction", pytest.approx(-0.05, rel=0.02))
+
+
 def test_an_effort_of_the_other_sign_is_named_in_words() -> None:
     found = judged(pendulum() * [1.0, 1.0, -1.0])
-    words = [
-        with_interval(each)
-        for causes in (found.step.explanation.causes, *found.step.explanation.instead)
-        for each in causes
-    ]
-    assert "the effort of hinge has the other sign" in words
+    assert "the effort of hinge has the other sign" in map(with_interval, all_named(found))
 
 
 def test_no_scheme_hides_an_error_in_a_short_log() -> None:
     """A quarter of a second without noise: what a scheme could make of it is bounded."""
     found = judged(pendulum(inertia=0.03)[:130])
-    named = [
-        cause
-        for causes in (found.step.explanation.causes, *found.step.explanation.instead)
-        for cause in causes
-    ]
-    (own,) = [cause for cause in named if cause.quantity == "inertia"]
+    (own,) = [cause for cause in all_named(found) if cause.quantity == "inertia"]
     low, high = own.interval or (0.0, 0.0)
     assert 0.9 < low < 1.0 < high < 1.1
 

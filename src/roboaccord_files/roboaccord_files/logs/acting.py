@@ -7,7 +7,7 @@ quantity that may be wrong, and where; roboaccord.crosscheck.causes):
 - a filter, the lag of a motor or a limit, which change them over time (REWRITTEN_BY);
 - a delay: they act late, by whole samples (DELAY) and a fraction of one (LATE_EFFORT);
 - the interpolation: efforts act between samples as if they were held from sample to sample, or
-  partly as if they changed smoothly (SMOOTH_EFFORT) or as impulses at the samples (IMPULSES).
+  partly as if they changed smoothly (SMOOTH_EFFORT) or as impulses at samples (IMPULSES).
 
 Positions are linear in the efforts, so those by a factor of 1 are computed once for each joint, and
 stored. predicted.py adds what else moves the robot.
@@ -26,7 +26,7 @@ from roboaccord.crosscheck.causes.samples import RECORDED
 from roboaccord.engines.deviations import EVERY
 
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.scheme import IMPULSES, LATE_EFFORT, SMOOTH_EFFORT
+from roboaccord_files.logs.scheme import IMPULSES, LATE_EFFORT, SCHEME, SMOOTH_EFFORT
 from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.tried import DELAY
 from roboaccord_files.logs.windows import Windows
@@ -79,18 +79,9 @@ class ActingEfforts:
             factors: of the efforts of each joint (n, ...).
             slope_by: an error of REWRITTEN_BY; if given, the derivatives by its size.
         """
-        windows, delay = self.windows, whole_delay(sizes)
-        fraction = sizes.get(LATE_EFFORT, 0.0)
-        # Interpolations, with the samples by which efforts are late, and the share that acts so.
-        parts = [
-            (windows.by_held_efforts, delay, 1.0 - fraction),
-            (windows.by_held_efforts, delay + 1, fraction),
-            (windows.by_smooth_efforts, delay, sizes.get(SMOOTH_EFFORT, 0.0)),
-            (windows.by_impulses, delay, sizes.get(IMPULSES, 0.0)),
-        ]
         positions = [
-            self._by_joint(interpolation, samples, sizes, slope_by) @ (share * factors)
-            for interpolation, samples, share in parts
+            self._by_joint(*part, sizes, slope_by) @ (share * factors)
+            for part, share in self._shares(sizes).items()
             if share
         ]
         return np.asarray(sum(positions))
@@ -99,19 +90,33 @@ class ActingEfforts:
         """Return the derivative of the residuals by a size (w, (k + 1) n): less that of positions.
 
         Args:
-            hypothesis: LATE_EFFORT, SMOOTH_EFFORT, IMPULSES or an error of REWRITTEN_BY.
+            hypothesis: LATE_EFFORT, SMOOTH_EFFORT, one of IMPULSES or an error of REWRITTEN_BY.
             sizes: at which the derivative is taken.
         """
-        factors, delay, windows = self.factors(sizes), whole_delay(sizes), self.windows
-        if hypothesis == LATE_EFFORT:
-            before = self._by_joint(windows.by_held_efforts, delay, sizes, None)
-            after = self._by_joint(windows.by_held_efforts, delay + 1, sizes, None)
-            return np.asarray((before - after) @ factors)
-        if hypothesis in (SMOOTH_EFFORT, IMPULSES):
-            is_smooth = hypothesis == SMOOTH_EFFORT
-            interpolation = windows.by_smooth_efforts if is_smooth else windows.by_impulses
-            return np.asarray(-self._by_joint(interpolation, delay, sizes, None) @ factors)
-        return self.positions(sizes, -factors, hypothesis)
+        factors = self.factors(sizes)
+        if hypothesis.quantity != SCHEME:
+            return self.positions(sizes, -factors, hypothesis)
+        # Positions are linear in the sizes of a scheme.
+        zero = {h: size for h, size in sizes.items() if h.quantity != SCHEME}
+        return self.positions(zero, factors) - self.positions({**zero, hypothesis: 1.0}, factors)
+
+    def _shares(self, sizes: Sizes) -> dict[tuple[Interpolation, int], float]:
+        """Return the shares of the efforts that act in each way, and late by some whole samples.
+
+        Smooth efforts and impulses replace held ones that act at the same time on average: they
+        are another shape in time, but no other delay, which is left to LATE_EFFORT.
+        """
+        windows, delay, late = self.windows, whole_delay(sizes), sizes.get(LATE_EFFORT, 0.0)
+        shares = dict[tuple[Interpolation, int], float]()
+        shares[windows.by_smooth_efforts, delay] = sizes.get(SMOOTH_EFFORT, 0.0)
+        for samples, impulses in enumerate(IMPULSES, -1):  # after the stamps
+            share = shares[windows.by_impulses, delay + samples] = sizes.get(impulses, 0.0)
+            late -= samples * share
+        replaced = sum(shares.values())
+        late -= 0.5 * replaced
+        shares[windows.by_held_efforts, delay] = 1.0 - replaced - late
+        shares[windows.by_held_efforts, delay + 1] = late
+        return shares
 
     def factor_slopes(self, hypotheses: Sequence[Hypothesis], sizes: Sizes) -> Slopes:
         """Return the derivatives of the residuals by errors of SCALED_BY (w, (k + 1) n)."""
@@ -127,8 +132,6 @@ class ActingEfforts:
         self, interpolation: Interpolation, delay: int, sizes: Sizes, slope_by: Hypothesis | None
     ) -> Array:
         """Return the positions due to the efforts of each joint (w, (k + 1) n, n), from the store.
-
-        Of smooth efforts and impulses it is what they add to held efforts (`_held_about_stamps`).
 
         Args:
             interpolation: how the efforts act between samples.
@@ -159,22 +162,7 @@ class ActingEfforts:
         if differs.any():
             of_joints = efforts[..., None] * np.eye(len(differs))[:, differs]
             positions[..., differs] = interpolation(delay, of_joints)
-            if interpolation != self.windows.by_held_efforts:
-                held = self._held_about_stamps(delay, errors, slope_by)
-                positions[..., differs] -= held[..., differs]
         return positions
-
-    def _held_about_stamps(self, delay: int, sizes: Sizes, slope_by: Hypothesis | None) -> Array:
-        """Return the positions by efforts of which half is held before and half after their stamps.
-
-        On average these act at their stamps, as smooth efforts and impulses do. So what is more
-        than this in the latter is another shape in time, but no other delay: SMOOTH_EFFORT and
-        IMPULSES leave the mean time at which efforts act to LATE_EFFORT. With LATE_EFFORT = 0.5,
-        half before and half after, and SMOOTH_EFFORT = 1 the efforts act smoothly and nothing else.
-        """
-        before = self._by_joint(self.windows.by_held_efforts, delay, sizes, slope_by)
-        after = self._by_joint(self.windows.by_held_efforts, delay + 1, sizes, slope_by)
-        return np.asarray(0.5 * (before + after))
 
 
 def enlarged(sizes: Sizes, hypothesis: Hypothesis) -> Sizes:

@@ -22,9 +22,9 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import ModelChange, deviating_tree, loaded
 
 # rad/s or m/s; rates v0 at which smoothed dry friction F v / sqrt(v^2 + v0^2) reaches 0.71 F. The
-# smoothing of a simulator or robot is unknown, so each is tried. A factor of 3 apart, so that one
-# is within a factor of 1.7 of any from 2 to 170 mrad/s.
-DRY_SPEEDS = (0.003, 0.01, 0.03, 0.1)
+# smoothing of a simulator or robot is unknown, so each is tried. A factor of 1.8 apart, so that one
+# is within a factor of 1.4 of any from 2 to 140 mrad/s.
+DRY_SPEEDS = (0.003, 0.0055, 0.01, 0.017, 0.03, 0.055, 0.1)
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"  # names of quantities
 Names = tuple[str, ...]
 # The field of LogBody for each quantity that is a number by joint.
@@ -98,7 +98,8 @@ class LogBody:
         """Return the robot with errors of given sizes.
 
         A hypothesis names the quantity that is wrong, where (joint or link), and an axis: of a
-        vector, or the row of DRY_SPEEDS for dry friction. A payload has its mass in axis 0, and its
+        vector, or the row of DRY_SPEEDS for dry friction. Without a joint that is the share of the
+        file's friction which is smoothed at that speed. A payload has its mass in axis 0, and its
         position relative to the link's centre of mass in axes 1 to 3.
         """
         body = self
@@ -107,8 +108,10 @@ class LogBody:
             if field := BY_JOINT.get(error.quantity):
                 body = replace(body, **{field: getattr(body, field) + change})
             elif error.quantity == DRY:
-                rows = np.arange(len(DRY_SPEEDS))[:, None] == error.axis
-                body = replace(body, dry=body.dry + change * rows)
+                row, first = np.eye(len(DRY_SPEEDS))[[error.axis, 0]]
+                moved = 0.0 if error.where else size * self.dry[0]
+                dry = body.dry + np.outer(row, change + moved) - np.outer(first, moved)
+                body = replace(body, dry=dry)
             elif error.quantity == "clock":
                 body = replace(body, clock=body.clock + size)
             elif error.quantity == "gravity":

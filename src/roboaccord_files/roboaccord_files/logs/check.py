@@ -27,11 +27,11 @@ from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
-from roboaccord.contract.outcome import Levels, verdict_of
+from roboaccord.contract.outcome import Cause, Levels, verdict_of
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.explain import Conclusion, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
-from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
+from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, MOTOR, Sizes
 from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search, score
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest, ranked
@@ -177,14 +177,21 @@ class Regression(NamedTuple):
     fit_without: Fit
     fit_with: Fit
 
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """All causes that are named: together, as alternatives, or as most likely ones."""
+        return (*self.explanation.causes, *self.explanation.most, *chain(*self.explanation.instead))
+
 
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Regression:
     """Return the causes that explain the windows of a log.
 
-    The regression is repeated in two cases. A controller that compensates gravity may do so by the
-    parameters of the file or by those of the true robot: the better single cause counts. Where dry
-    friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
-    law gives, must be left unknown; where nothing is named, only if much of the residuals is there.
+    The regression is repeated in three cases. A controller that compensates gravity may do so by
+    the parameters of the file or by those of the true robot: the better single cause counts. Where
+    efforts act late, those of before the log move its first windows, which are left out if most of
+    the residuals is there. Where dry friction turns out to be a cause, its efforts around reversals
+    of the joint, which no smooth law gives, must be left unknown; where nothing is named, only if
+    much of the residuals is there.
 
     Args:
         windows: of the log, with no effort left unknown.
@@ -199,15 +206,18 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Reg
         lowest = [min(map(score, found.single[:1]), default=np.inf) for _, found in both]
         problem, search = both[ranked([0, 1], lowest.__getitem__)[0]]
     first = Regression(problem, *explain(search))
-    # All causes that are named: together, as alternatives (`instead`), or as the most likely ones
-    # where none is sure (`most`).
-    named = first.explanation
-    causes = (*named.causes, *named.most, *chain(*named.instead))
-    also_dry = {cause.where for cause in causes if cause.quantity == DRY} - dry
+    if {"delay", MOTOR, FILTER} & {cause.quantity for cause in first.causes}:
+        known = problem.with_known_efforts()
+        again = Regression(known, *explain(Search(known)))
+        # Without a cause or with causes, they must leave far less of these windows.
+        if any(map(problem.adds, first[2:], again[2:])):
+            problem, first = known, again
+    also_dry = {cause.where for cause in first.causes if cause.quantity == DRY} - dry
     if also_dry:
         windows = windows.with_unknown_friction(dry | also_dry)
         problem = replace(problem, windows=windows, stored=Store())
-        if named.causes or fitted(problem).unit < DRY_FRICTION_RATIO * first.fit_without.unit:
+        named = first.explanation.causes
+        if named or fitted(problem).unit < DRY_FRICTION_RATIO * first.fit_without.unit:
             return Regression(problem, *explain(Search(problem)))
     return first
 

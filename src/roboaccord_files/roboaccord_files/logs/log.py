@@ -45,6 +45,9 @@ FEWEST_SAMPLES = 100  # samples of all stretches together: 14 windows of the sho
 # Fewest samples of a stretch; shorter ones are left out. 30 are four windows, and four spans of the
 # differences of noise.py.
 SHORTEST_STRETCH = 30
+# Samples; efforts are tried this late, and this early: 20 ms at 1 kHz, 0.2 s at 100 Hz, more than
+# buses and drivers take.
+MAX_DELAY = 20
 UNLIMITED: Mapping[str, float] = {}
 
 
@@ -108,6 +111,11 @@ class Log:
     def driven(self) -> tuple[str, ...]:
         """The joints of the robot, without those of its base."""
         return self.joints[len(self.base.joints) if self.base else 0 :]
+
+    @property
+    def latest(self) -> int:
+        """Samples by which efforts are tried late, at most a tenth of the shortest stretch."""
+        return int(min(MAX_DELAY, *((part.stop - part.start) // 10 for part in self.segments)))
 
 
 def read_log(

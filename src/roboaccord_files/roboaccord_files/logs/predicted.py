@@ -91,8 +91,12 @@ class PredictedWindows(Problem, ABC):
 
     @cached_property
     def nuisance(self) -> Mapping[Hypothesis, Prior]:
-        """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors."""
-        return {**SCHEME_PRIORS, **self.reading.factors(self.log.driven)}
+        """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors.
+
+        How dry friction is smoothed is only fitted where there is any.
+        """
+        here = {h: p for h, p in SCHEME_PRIORS.items() if h.quantity != DRY or self.body.dry.any()}
+        return {**here, **self.reading.factors(self.log.driven)}
 
     @cached_property
     def body(self) -> LogBody:

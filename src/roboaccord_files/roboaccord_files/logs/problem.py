@@ -110,6 +110,11 @@ class LogProblem(PredictedWindows):
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log, stored=Store())
 
+    def with_known_efforts(self) -> Self:
+        """Return the problem without the windows that efforts of before a stretch may move."""
+        early = [part.start + np.arange(self.log.latest) for part in self.log.segments]
+        return self._without(np.isin(self.windows.samples[:, 0], early))
+
     def _without(self, left_out: Array | NDArray[np.bool_]) -> Self:
         """Return the problem without the windows of a mask (w,)."""
         return replace(self, kept=np.logical_and(self.kept, np.logical_not(left_out)))

@@ -30,9 +30,6 @@ from roboaccord_files.logs.body import DRY, DRY_SPEEDS, OFFSET, TILT, LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.windows import Windows
 
-# Samples; efforts are tried this late, and this early: 20 ms at 1 kHz, 0.2 s at 100 Hz, more than
-# buses and drivers take.
-MAX_DELAY = 20
 # Quantities of drives that are tried for each joint, beside those of the core (OF_JOINTS).
 OF_DRIVES = (quantities.FILTER, quantities.SPRING, quantities.BACKLASH)
 DELAY = Hypothesis("delay")  # samples; 1 is an effort that acts from its stamp on
@@ -96,8 +93,7 @@ def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Seq
         slopes: returns derivatives of the residuals; axes along which a payload's position does not
             change them are left out.
     """
-    latest = min(MAX_DELAY, min(stretch.stop - stretch.start for stretch in log.segments) // 10)
-    yield (DELAY,), [float(1 + samples) for samples in range(-latest, latest + 1)]
+    yield (DELAY,), [float(1 + samples) for samples in range(-log.latest, log.latest + 1)]
     for quantity, where, sizes in starts(log):
         if where in (*log.driven, EVERY):
             yield (Hypothesis(quantity, where),), sizes

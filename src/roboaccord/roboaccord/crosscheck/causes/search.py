@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -91,10 +91,9 @@ class Search:
             extended += self._from_starts(best)
         pairs = self._ranked([*self._extended(self.plain, 2), *extended])
         yield pairs
-        triples = list[Fit]()
-        for best in pairs[:MOST_EXTENDED]:
-            triples += [*self._extended(best, 1), *self._from_starts(best)]
-        yield self._ranked(triples)
+        anchors = pairs[:MOST_EXTENDED]
+        triples = [[*self._extended(best, 1), *self._from_starts(best)] for best in anchors]
+        yield self._ranked([*chain(*triples)])
 
     @cached_property
     def single(self) -> list[Fit]:
@@ -202,7 +201,9 @@ class Search:
         by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         if count == 2:
             top = {i for (i,) in by_gain[:MOST_FITTED]}  # the best hypotheses by themselves
-            sets = [pair for pair in combinations(range(len(effects.groups)), 2) if top & {*pair}]
+            # Two of the same quantity and joint or link could cancel each other.
+            pairs = combinations(enumerate(effects.groups), 2)
+            sets = [(i, j) for (i, a), (j, b) in pairs if top & {i, j} and a[0][:2] != b[0][:2]]
             gains = {chosen: effects.explained(chosen) for chosen in sets}
             by_gain = ranked(sets, lambda chosen: -gains[chosen], round_off, 0.0)
         # The best sets, and all that explain the same as the best within round-off.
