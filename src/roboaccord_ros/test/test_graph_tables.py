@@ -16,6 +16,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from rclpy.action import get_action_names_and_types
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, ReliabilityPolicy
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
@@ -49,6 +50,32 @@ def table(head):
             break
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     return rows[0], rows[2:]
+
+
+def qualities():
+    """Return the quality of service of each topic of the page, by name."""
+    found = {}
+    for names, _, cell, _ in table("topic")[1]:
+        names, cells = re.findall(r"`(/[^`]*)`", names), cell.split("; ")
+        found |= zip(names, cells * (len(names) if len(cells) == 1 else 1), strict=True)
+    return found
+
+
+def used_by(nodes, ends):
+    """Return the qualities of service of each topic of the publishers or subscriptions of nodes."""
+    found = {}
+    for each in [each for node in nodes for each in getattr(node, ends)]:
+        found.setdefault(each.topic_name, set()).add(quality_of(each.qos_profile))
+    return found
+
+
+def quality_of(profile):
+    """Return a quality of service as the page writes it."""
+    if profile.durability is DurabilityPolicy.TRANSIENT_LOCAL:
+        return "latched"
+    depth = "all" if profile.history is HistoryPolicy.KEEP_ALL else str(profile.depth)
+    is_lossy = profile.reliability is ReliabilityPolicy.BEST_EFFORT
+    return f"{depth}, best effort" if is_lossy else depth
 
 
 def names_of(head, robot, switches):
@@ -93,18 +120,25 @@ def running(request, graph, tmp_path, monkeypatch):
             graph.run.expect()
         shells[name] = BUILD[name](node, graph.run)
     graph.run.done()  # the run begins with one
+    early = used_by(graph.nodes, "publishers")
     graph.spin()
-    yield robot, setup, {node.get_name(): node for node in graph.nodes}
+    yield robot, setup, early, {node.get_name(): node for node in graph.nodes}
     for shell in shells.values():
         shell.close()
 
 
 def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(running, graph):
-    robot, setup, nodes = running
+    robot, setup, early, nodes = running
     node = nodes["simulator"]
     topics = {n: t for n, t in node.get_topic_names_and_types() if n not in OF_ROS}
     topics = {n: t for n, t in topics.items() if OF_ACTIONS not in n}
     assert topics == names_of("topic", robot, setup.initial.switches)
+    # Of publishers; where none of these nodes publishes, of subscriptions.
+    used = used_by(graph.nodes, "subscriptions") | early | used_by(graph.nodes, "publishers")
+    listed, switch = qualities(), re.compile(f"({'|'.join(setup.initial.switches)})/state")
+    for topic in topics:
+        name = switch.sub("SWITCH/state", topic.replace(f"/{robot}/", "/R/"))
+        assert listed.get(topic, listed.get(name)) in used[topic], topic
     services = {n: t for n, t in node.get_service_names_and_types() if not OF_EVERY_NODE.search(n)}
     services = {n: t for n, t in services.items() if OF_ACTIONS not in n}
     assert services == names_of("service", robot, setup.initial.switches)
@@ -126,3 +160,10 @@ def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(runn
             for joint in (hinges if "JOINT" in name else [""])
         }
         assert set(node._parameters) - OWN == documented, name
+
+
+def test_a_node_of_ones_own_takes_the_place_of_the_controller():
+    """Both lines that start a simulator for it say so, and the bag with them."""
+    text = PAGE.read_text(encoding="utf-8").partition("python my_node.py")[2]
+    lines = [line for line in text.splitlines() if "robot:=snake" in line or "sim:=dart" in line]
+    assert len(lines) == 2 and all("controller:=none" in line for line in lines)

@@ -66,7 +66,7 @@ def test_no_signal_cuts_the_end_of_a_node_that_refuses(received, capsys):
 
 
 def test_arguments_of_a_xacro_file_rename_nothing_in_ros(monkeypatch):
-    """rclpy takes `NAME:=VALUE` on the command line of a process for a rule."""
+    """To rclpy `NAME:=VALUE` on the command line of a process is a rule."""
     monkeypatch.setattr("sys.argv", ["accord", "run", "ur.urdf.xacro", "__node:=ur"])
     context = Context()
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
