@@ -13,6 +13,7 @@ from typing import NamedTuple
 from roboaccord.contract.results import unit_of
 
 from roboaccord_files.parity.result import MAX_MESSAGE_LINES, Parity, Repair, RobotParity
+from roboaccord_files.parity.words import status_of
 from roboaccord_files.repair.trap import Flaw
 
 
@@ -118,9 +119,14 @@ def message_lines(robot: RobotParity, limit: int) -> list[str]:
 def uncompared_lines(robot: RobotParity) -> list[str]:
     """Return lines on what engines read differently, but is not compared (uncompared.py).
 
-    Effort limits of an engine without motors are not listed, and neither is what a cause names.
+    Effort limits of an engine without motors are not listed, and neither is what a cause names. The
+    first line has the engines that refuse only the file as shipped, which no verdict depends on.
     """
     lines = list[str]()
+    shipped = {name: status_of(f) for name, f in robot.levels.get("shipped", {}).items()}
+    refusing = [e for e, status in shipped.items() if status == "refused" != robot.status[e]]
+    if refusing:
+        lines.append(f"refused as shipped, which sets no exit status: {', '.join(refusing)}")
     for name, check in robot.checks["reading"].items():
         causes = {cause.quantity for cause in check.causes}
         differ = list[str]()
