@@ -593,7 +593,7 @@ def test_a_file_that_is_refused_as_shipped_alone_sets_no_exit_status(
     shape = '<collision><geometry><sphere radius="-1"/></geometry></collision></link>'
     (path := tmp_path / "arm.urdf").write_text(arm().replace("</link>", shape, 1))
     assert run(f"parity {path} --engines mujoco --page {tmp_path}/p.html".split()) == 0
-    line = "refused as shipped, which sets no exit status: mujoco"
+    line = "mujoco: refused as shipped, which sets no exit status"
     assert line in capsys.readouterr().out and line in (tmp_path / "p.html").read_text("utf-8")
 
 

@@ -69,9 +69,8 @@ def test_arguments_of_a_xacro_file_rename_nothing_in_ros(monkeypatch):
     """To rclpy `NAME:=VALUE` on the command line of a process is a rule."""
     monkeypatch.setattr("sys.argv", ["accord", "run", "ur.urdf.xacro", "__node:=ur"])
     context = Context()
-    with private_domain() as domain, session(context, domain_id=domain) as nodes:
-        nodes.append(Node("simulator", context=context))
-        assert nodes[0].get_name() == "simulator"
+    with private_domain() as domain, session(context, domain_id=domain):
+        assert Node("simulator", context=context).get_name() == "simulator"
 
 
 def test_two_launches_have_the_same_names_only_in_different_domains(monkeypatch):

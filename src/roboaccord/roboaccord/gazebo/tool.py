@@ -72,12 +72,11 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
         AccordError: if the tool reports errors, or prints no SDF.
         subprocess.TimeoutExpired: if it does not answer within TIMEOUT.
     """
-    answer, refusal = _ask("-p", text, models)
-    sdf = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]
+    printed, refusal = _ask("-p", text, models)
     try:
-        return parse_lines(sdf)[0]
+        return parse_lines(printed[max(printed.find("<sdf"), 0) :])[0]
     except expat.ExpatError:
-        raise AccordError(refusal or "sdformat refuses it: no SDF") from None
+        raise refusal from None
 
 
 def load_sdf(text: str, models: str = "") -> None:
@@ -93,13 +92,13 @@ def load_sdf(text: str, models: str = "") -> None:
         AccordError: if the tool reports errors.
         subprocess.TimeoutExpired: if it does not answer within TIMEOUT.
     """
-    answer, refusal = _ask("-k", text, models)
-    if answer.returncode:
-        raise AccordError(refusal or f"sdformat refuses it: status {answer.returncode}")
+    printed, refusal = _ask("-k", text, models)
+    if "Valid." not in printed:  # which it prints beside errors that do not keep it from loading
+        raise refusal
 
 
-def _ask(option: str, text: str, models: str) -> tuple[subprocess.CompletedProcess[str], str]:
-    """Return the answer of SDFormat's tool about a text, and its first error; "" for none."""
+def _ask(option: str, text: str, models: str) -> tuple[str, AccordError]:
+    """Return what SDFormat's tool prints about a text, and the error if that is not enough."""
     tool = tool_version().split()[0]
     environment = {**os.environ, "SDF_PATH": models} if models else None
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
@@ -110,5 +109,5 @@ def _ask(option: str, text: str, models: str) -> tuple[subprocess.CompletedProce
     messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
     sys.stderr.write("".join(f"{line}\n" for line in messages))  # the tool's messages, unchanged
     errors = [line.strip() for line in messages if "Error" in line or "error" in line]
-    reason = COLOUR_SEQUENCE.sub("", errors[0])[:LONGEST_REASON] if errors else ""
-    return answer, f"sdformat refuses it: {reason}" if reason else ""
+    reason = COLOUR_SEQUENCE.sub("", (errors or ["no SDF"])[0])
+    return answer.stdout, AccordError(f"sdformat refuses it: {reason[:LONGEST_REASON]}")

@@ -119,15 +119,13 @@ def message_lines(robot: RobotParity, limit: int) -> list[str]:
 def uncompared_lines(robot: RobotParity) -> list[str]:
     """Return lines on what engines read differently, but is not compared (uncompared.py).
 
-    Effort limits of an engine without motors are not listed, and neither is what a cause names. The
-    first line has the engines that refuse only the file as shipped, which no verdict depends on.
+    Effort limits of an engine without motors are not listed, and neither is what a cause names. No
+    verdict depends on an engine that refuses only the file as shipped; it has a line.
     """
     lines = list[str]()
-    shipped = {name: status_of(f) for name, f in robot.levels.get("shipped", {}).items()}
-    refusing = [e for e, status in shipped.items() if status == "refused" != robot.status[e]]
-    if refusing:
-        lines.append(f"refused as shipped, which sets no exit status: {', '.join(refusing)}")
     for name, check in robot.checks["reading"].items():
+        if status_of(robot.levels.shipped[name]) == "refused" != robot.status[name]:
+            lines.append(f"{name}: refused as shipped, which sets no exit status")
         causes = {cause.quantity for cause in check.causes}
         differ = list[str]()
         for quantity, values in check.uncompared.joints.items():

@@ -122,8 +122,9 @@ def _printed_model(text: str, packages: Mapping[str, Path], file: Path | None) -
             if joint.get("name") in links:  # SDFormat prints such a model, but does not load it
                 shared = f"joint and link share the name {joint.get('name')}"
                 raise AccordError(f"sdformat refuses it: {shared}")
-        if model.find(".//link") is not None:  # without one sdf_tree refuses it
-            load_sdf(text, ":".join(folders))
+        if model.find(".//link") is None:
+            raise AccordError("sdformat refuses it: it keeps no link")
+        load_sdf(text, ":".join(folders))
     return model
 
 
@@ -139,17 +140,12 @@ def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Elem
     models have gets the name of its model before it.
 
     Args:
-        model: element <model> as SDFormat prints it.
+        model: element <model> as SDFormat prints it, with at least one link.
         root: link that is preferred as the first.
-
-    Raises:
-        AccordError: if the model has no link.
     """
     frames = Frames(model)
     # Names of links and joints by their paths, for joints between links of the model.
     names = unique(frames.paths("link"), lambda path: path.replace("::", "_"))
-    if not names:
-        raise AccordError("sdformat refuses it: it keeps no link")
     all_ends = {path: frames.ends(path) for path in frames.paths("joint")}
     in_model = {WORLD, *names}
     ends = {path: (a, b) for path, (a, b) in all_ends.items() if a in in_model and b in names}
