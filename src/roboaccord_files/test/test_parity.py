@@ -585,6 +585,18 @@ def test_mistakes_give_one_line(
     assert message in capsys.readouterr().err
 
 
+def test_a_file_that_is_refused_as_shipped_alone_sets_no_exit_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Meshes may be missing here, or of a format of others; the terminal and the page say so."""
+    need("mujoco")
+    shape = '<collision><geometry><sphere radius="-1"/></geometry></collision></link>'
+    (path := tmp_path / "arm.urdf").write_text(arm().replace("</link>", shape, 1))
+    assert run(f"parity {path} --engines mujoco --page {tmp_path}/p.html".split()) == 0
+    line = "mujoco: refused as shipped, which sets no exit status"
+    assert line in capsys.readouterr().out and line in (tmp_path / "p.html").read_text("utf-8")
+
+
 def test_axis_without_a_direction_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

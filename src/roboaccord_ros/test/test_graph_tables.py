@@ -16,6 +16,8 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from rclpy.action import get_action_names_and_types
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from roboaccord_ros.graph.names import DEEP, HAND, LATCHED, LIVE, RELIABLE
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
@@ -28,6 +30,9 @@ PAGE_NODE = plugins.entries("displays").get("browser.node")
 BROWSER = [PAGE_NODE.load()] if PAGE_NODE and importlib.util.find_spec("viser") else []
 SHELLS = (SimulatorShell, ControllerShell, RecorderShell, CrosscheckShell, *BROWSER)
 BUILD = {shell.name: shell.build for shell in SHELLS}
+# Qualities of service, as the page writes them.
+QUALITIES = {"all": RELIABLE, "latched": LATCHED, "5000": DEEP, "20": HAND}
+QUALITIES |= {"20, best effort": LIVE, "10": QoSProfile(depth=10)}
 # What rclpy and this test add.
 OF_ROS = {"/rosout", "/parameter_events"}
 OF_EVERY_NODE = re.compile(r"/((describe|get|list|set)_param\w+|get_type_description)$")
@@ -51,13 +56,20 @@ def table(head):
     return rows[0], rows[2:]
 
 
+def qualities(nodes, ends):
+    """Return topic and quality of service of each of the publishers or subscriptions of nodes."""
+    return [(end.topic_name, end.qos_profile) for node in nodes for end in getattr(node, ends)]
+
+
 def names_of(head, robot, switches):
-    """Return name and type of what a robot has by a table."""
+    """Return name, type and quality of service (of topics) of what a robot has by a table."""
     found = {}
-    for names, types, *_ in table(head)[1]:
+    for names, types, quality, *_ in table(head)[1]:
         names, kinds = re.findall(r"`(/[^`]*)`", names), re.findall(r"\w+/\w+", types)
         kinds *= len(names) if len(kinds) == 1 else 1
-        for name, kind in zip(names, kinds, strict=True):
+        each = quality.split("/") if head == "topic" else [""]
+        each *= len(names) // len(each)
+        for name, kind, quality in zip(names, kinds, each, strict=True):
             package, kind = kind.split("/")
             first = name.split("/")[1]
             if importlib.util.find_spec(package) is None or first in set(SCENARIOS) - {robot}:
@@ -67,7 +79,7 @@ def names_of(head, robot, switches):
             name = name.replace("/R/", f"/{robot}/")
             for switch in switches if "SWITCH" in name else [""]:
                 sort = "msg" if head == "topic" else "srv"
-                found[name.replace("SWITCH", switch)] = [f"{package}/{sort}/{kind}"]
+                found[name.replace("SWITCH", switch)] = [f"{package}/{sort}/{kind}"], quality
     return found
 
 
@@ -93,22 +105,30 @@ def running(request, graph, tmp_path, monkeypatch):
             graph.run.expect()
         shells[name] = BUILD[name](node, graph.run)
     graph.run.done()  # the run begins with one
+    early = qualities(graph.nodes, "publishers")
     graph.spin()
-    yield robot, setup, {node.get_name(): node for node in graph.nodes}
+    yield robot, setup, early, {node.get_name(): node for node in graph.nodes}
     for shell in shells.values():
         shell.close()
 
 
 def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(running, graph):
-    robot, setup, nodes = running
+    robot, setup, early, nodes = running
     node = nodes["simulator"]
     topics = {n: t for n, t in node.get_topic_names_and_types() if n not in OF_ROS}
     topics = {n: t for n, t in topics.items() if OF_ACTIONS not in n}
-    assert topics == names_of("topic", robot, setup.initial.switches)
+    listed = names_of("topic", robot, setup.initial.switches)
+    assert topics == {name: kind for name, (kind, _) in listed.items()}
+    used = early + qualities(graph.nodes, "publishers")
+    used += [q for q in qualities(graph.nodes, "subscriptions") if q[0] not in dict(used)]
+    for name, (_, quality) in listed.items():
+        assert (name, QUALITIES[quality]) in used, name
     services = {n: t for n, t in node.get_service_names_and_types() if not OF_EVERY_NODE.search(n)}
     services = {n: t for n, t in services.items() if OF_ACTIONS not in n}
-    assert services == names_of("service", robot, setup.initial.switches)
+    listed = names_of("service", robot, setup.initial.switches)
+    assert services == {name: kind for name, (kind, _) in listed.items()}
     page = PAGE.read_text(encoding="utf-8")
+    assert page.count("controller:=none") == 2  # for a node of one's own, with ros2 or without
     for name, (kind,) in get_action_names_and_types(node):
         assert f"send_goal -f {name} {kind} " in page
     columns = table("parameter")[0][2:-1]

@@ -9,10 +9,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from rclpy.context import Context
+from rclpy.node import Node
 from roboaccord.contract.errors import AccordError
 from roboaccord_ros.graph.process import STATUS_ERROR
 from roboaccord_ros.graph.shell import Shell, _run_node
-from roboaccord_ros.graph.spinning import Run, ends_between_callbacks
+from roboaccord_ros.graph.spinning import Run, ends_between_callbacks, session
 from roboaccord_ros.run.claim import claim_names
 from roboaccord_ros.run.domain import DOMAIN, private_domain
 
@@ -61,6 +63,14 @@ def test_no_signal_cuts_the_end_of_a_node_that_refuses(received, capsys):
     for number in ENDING:
         os.kill(os.getpid(), number)
     assert not received
+
+
+def test_arguments_of_a_xacro_file_rename_nothing_in_ros(monkeypatch):
+    """To rclpy `NAME:=VALUE` on the command line of a process is a rule."""
+    monkeypatch.setattr("sys.argv", ["accord", "run", "ur.urdf.xacro", "__node:=ur"])
+    context = Context()
+    with private_domain() as domain, session(context, domain_id=domain):
+        assert Node("simulator", context=context).get_name() == "simulator"
 
 
 def test_two_launches_have_the_same_names_only_in_different_domains(monkeypatch):

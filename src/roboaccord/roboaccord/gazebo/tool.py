@@ -25,7 +25,7 @@ from roboaccord.numerics.isolation import COLOUR_SEQUENCE
 
 TOOLS = ("gz", "ign")  # commands, newest first
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
-PRINT_TIMEOUT = 600.0  # s of wall time for a conversion; only a tool that hangs reaches it
+TIMEOUT = 600.0  # s of wall time for an answer; only a tool that hangs reaches it
 LONGEST_REASON = 200  # characters of the tool's error in a message: three lines of a terminal
 
 
@@ -70,22 +70,44 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
 
     Raises:
         AccordError: if the tool reports errors, or prints no SDF.
-        subprocess.TimeoutExpired: if it does not answer within PRINT_TIMEOUT.
+        subprocess.TimeoutExpired: if it does not answer within TIMEOUT.
     """
+    printed, refusal = _ask("-p", text, models)
+    try:
+        return parse_lines(printed[max(printed.find("<sdf"), 0) :])[0]
+    except expat.ExpatError:
+        raise refusal from None
+
+
+def load_sdf(text: str, models: str = "") -> None:
+    """Let SDFormat's tool load a URDF or SDF file, as Gazebo does, which `print_sdf` does not.
+
+    Loading refuses more than printing, such as an inertia that no body has.
+
+    Args:
+        text: content of the file.
+        models: folder in which `model://NAME` is looked up.
+
+    Raises:
+        AccordError: if the tool reports errors.
+        subprocess.TimeoutExpired: if it does not answer within TIMEOUT.
+    """
+    printed, refusal = _ask("-k", text, models)
+    if "Valid." not in printed:  # which it prints beside errors that do not keep it from loading
+        raise refusal
+
+
+def _ask(option: str, text: str, models: str) -> tuple[str, AccordError]:
+    """Return what SDFormat's tool prints about a text, and the error if that is not enough."""
     tool = tool_version().split()[0]
     environment = {**os.environ, "SDF_PATH": models} if models else None
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        words = [tool, "sdf", "-p", file.name]
-        answer = _run(words, env=environment, timeout=PRINT_TIMEOUT)
+        answer = _run([tool, "sdf", option, file.name], env=environment, timeout=TIMEOUT)
     # A line with "Library error" states only that the library failed: the reason is in others.
     messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
     sys.stderr.write("".join(f"{line}\n" for line in messages))  # the tool's messages, unchanged
-    sdf = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]
-    try:
-        return parse_lines(sdf)[0]
-    except expat.ExpatError:
-        errors = [line.strip() for line in messages if "Error" in line or "error" in line]
-        reason = COLOUR_SEQUENCE.sub("", (errors or ["no SDF"])[0])
-        raise AccordError(f"sdformat refuses it: {reason[:LONGEST_REASON]}") from None
+    errors = [line.strip() for line in messages if "Error" in line or "error" in line]
+    reason = COLOUR_SEQUENCE.sub("", (errors or ["no SDF"])[0])
+    return answer.stdout, AccordError(f"sdformat refuses it: {reason[:LONGEST_REASON]}")

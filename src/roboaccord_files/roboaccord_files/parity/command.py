@@ -102,8 +102,8 @@ def parity_command(
     named with its link and cause, and confirmed: with that cause alone, and without it. Damping,
     dry friction, effort limits and mimic are listed apart. The rules of `accord check` run first. A
     repair invents no number: it lists those that it needs. Exit status 1 if an engine differs or
-    refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
-    repair needs a number.
+    refuses the robot without geometry, or is undecided because it did not answer, if a finding is
+    an error, or a repair needs a number. Whether an engine loads the file as shipped sets none.
 
     Of two files or robots, A and B: are they one robot? Joints and links are matched by name, then
     by place; frames, names and the order of joints may differ. What differs is sorted by how much

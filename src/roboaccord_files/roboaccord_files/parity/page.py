@@ -13,6 +13,7 @@ from typing import NamedTuple
 from roboaccord.contract.results import unit_of
 
 from roboaccord_files.parity.result import MAX_MESSAGE_LINES, Parity, Repair, RobotParity
+from roboaccord_files.parity.words import status_of
 from roboaccord_files.repair.trap import Flaw
 
 
@@ -118,10 +119,13 @@ def message_lines(robot: RobotParity, limit: int) -> list[str]:
 def uncompared_lines(robot: RobotParity) -> list[str]:
     """Return lines on what engines read differently, but is not compared (uncompared.py).
 
-    Effort limits of an engine without motors are not listed, and neither is what a cause names.
+    Effort limits of an engine without motors are not listed, and neither is what a cause names. No
+    verdict depends on an engine that refuses only the file as shipped; it has a line.
     """
     lines = list[str]()
     for name, check in robot.checks["reading"].items():
+        if status_of(robot.levels.shipped[name]) == "refused" != robot.status[name]:
+            lines.append(f"{name}: refused as shipped, which sets no exit status")
         causes = {cause.quantity for cause in check.causes}
         differ = list[str]()
         for quantity, values in check.uncompared.joints.items():

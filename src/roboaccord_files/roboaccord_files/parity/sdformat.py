@@ -2,8 +2,9 @@
 
 `SdfReading` is the reader that a parity check asks what Gazebo would simulate. SDFormat's tool
 `gz sdf` converts the file to SDF; `sdf_tree` reads that text into a tree of links and joints, whose
-dynamics are computed as those of the reference. Mistakes that SDFormat makes are kept, its rounding
-of angles (`rounds`) included, for the robot is judged as Gazebo would simulate it.
+dynamics are computed as those of the reference. What the tool prints, but does not load, such as an
+inertia that no body has, is refused, as by Gazebo. Mistakes that SDFormat makes are kept, its
+rounding of angles (`rounds`) included, for the robot is judged as Gazebo would simulate it.
 
 Elements are named by paths such as `left::tip`, a link in a nested model (frames.py).
 sdformat_engine.py registers this reader as an engine.
@@ -23,7 +24,7 @@ from roboaccord.contract import AccordError
 from roboaccord.description import UP, WORLD, Pose, make_tree, parse_lines
 from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
 from roboaccord.engines.reading import Question, TreeReading
-from roboaccord.gazebo.tool import print_sdf
+from roboaccord.gazebo.tool import load_sdf, print_sdf
 
 from roboaccord_files.parity.frames import Frames, pose_in, unique
 
@@ -114,13 +115,16 @@ def _printed_model(text: str, packages: Mapping[str, Path], file: Path | None) -
                 Path(models, name).symlink_to(packages[name])
         folders = ([models] if packages else []) + ([str(file.parent)] if file else [])
         model = print_sdf(text, ":".join(folders)).find("model")
-    if model is None:
-        raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
-    links = {link.get("name") for link in model.findall("link")}
-    for joint in model.findall("joint"):
-        if joint.get("name") in links:  # SDFormat prints such a model, but does not load it
-            shared = f"joint and link share the name {joint.get('name')}"
-            raise AccordError(f"sdformat refuses it: {shared}")
+        if model is None:
+            raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
+        links = {link.get("name") for link in model.findall("link")}
+        for joint in model.findall("joint"):
+            if joint.get("name") in links:  # SDFormat prints such a model, but does not load it
+                shared = f"joint and link share the name {joint.get('name')}"
+                raise AccordError(f"sdformat refuses it: {shared}")
+        if model.find(".//link") is None:
+            raise AccordError("sdformat refuses it: it keeps no link")
+        load_sdf(text, ":".join(folders))
     return model
 
 
@@ -136,17 +140,12 @@ def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Elem
     models have gets the name of its model before it.
 
     Args:
-        model: element <model> as SDFormat prints it.
+        model: element <model> as SDFormat prints it, with at least one link.
         root: link that is preferred as the first.
-
-    Raises:
-        AccordError: if the model has no link.
     """
     frames = Frames(model)
     # Names of links and joints by their paths, for joints between links of the model.
     names = unique(frames.paths("link"), lambda path: path.replace("::", "_"))
-    if not names:
-        raise AccordError("sdformat refuses it: it keeps no link")
     all_ends = {path: frames.ends(path) for path in frames.paths("joint")}
     in_model = {WORLD, *names}
     ends = {path: (a, b) for path, (a, b) in all_ends.items() if a in in_model and b in names}

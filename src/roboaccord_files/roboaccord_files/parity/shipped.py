@@ -1,8 +1,8 @@
 """The level `shipped`: whether an engine loads a robot's file as it is, with its meshes.
 
 A level is a question to an engine about a file (levels.py). This one also counts the collision
-shapes that the engine lacks or adds. No verdict depends on it, since whether meshes are found
-depends on the machine.
+shapes that the engine lacks or adds. No verdict and no exit status depends on it, since whether
+meshes are found depends on the machine, and which formats of meshes are read on the engine.
 """
 
 from __future__ import annotations

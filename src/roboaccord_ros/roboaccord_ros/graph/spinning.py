@@ -110,11 +110,18 @@ def make_executor(context: Context) -> Executor:
 
 @contextlib.contextmanager
 def session(
-    context: Context, *, args: Sequence[str] | None = None, domain_id: int | None = None
+    context: Context, *, args: Sequence[str] = (), domain_id: int | None = None
 ) -> Iterator[list[Node]]:
-    """Start ROS in a context; at the end destroy the nodes put into the list, and shut down."""
+    """Start ROS in a context; at the end destroy the nodes put into the list, and shut down.
+
+    Args:
+        context: of the nodes.
+        args: command line of a node. If rclpy had none, it would take that of the process, in which
+            an argument NAME:=VALUE of a xacro file is to ROS a rule that renames topics.
+        domain_id: ROS domain; that of the environment where None.
+    """
     handlers = SignalHandlerOptions.NO
-    rclpy.init(args=args, context=context, domain_id=domain_id, signal_handler_options=handlers)
+    rclpy.init(args=[*args], context=context, domain_id=domain_id, signal_handler_options=handlers)
     nodes: list[Node] = []
     try:
         yield nodes

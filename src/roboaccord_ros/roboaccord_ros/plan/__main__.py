@@ -57,7 +57,7 @@ def refuse_rival(namespace: str) -> None:
         RivalError: that says how to separate two runs.
     """
     context = Context()
-    with session(context, args=[]) as nodes:
+    with session(context) as nodes:
         node = quiet_node("plan", context, namespace=namespace)
         nodes.append(node)
         started = time.monotonic()
