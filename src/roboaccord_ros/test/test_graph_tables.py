@@ -136,7 +136,9 @@ def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(runn
     assert set(nodes.pop("input")._parameters) - OWN == set()
     rows = table("parameter")[1]
     for name, node in nodes.items():
-        listed = {row[0].strip("`") for row in rows if row[2] == "all" or name in row[2].split(", ")}
+        listed = {
+            row[0].strip("`") for row in rows if row[2] == "all" or name in row[2].split(", ")
+        }
         hinges = [joint for joint in setup.joints if joint in setup.tree.hinges]
         documented = {
             name.replace("JOINT", joint)
