@@ -18,8 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from roboaccord.cdr import wire
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import BODY_TWIST, Array, RobotState
+from roboaccord.contract import BODY_TWIST, AccordError, Array, RobotState
 
 # The numbers of a nav_msgs/Odometry: position (3), orientation (4), their covariance (6 x 6), twist
 # (6) and its covariance (6 x 6).

@@ -17,10 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.cdr.wire import DOUBLE, HEADER, STAMP, CdrReader, CdrWriter, stamp
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, ORIGIN, Array
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Array, ContactPoint, Event
 from roboaccord.description.solids import Surface
 
 NAMESPACE = "contacts"  # of the markers of contacts

@@ -16,8 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 HEADER = b"\x00\x01\x00\x00"  # encapsulation: little-endian CDR, no options
 NANOSECONDS = 1_000_000_000  # in a second

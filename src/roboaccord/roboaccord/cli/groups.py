@@ -26,8 +26,7 @@ from typer.main import get_command
 
 from roboaccord.cli.flags import PlainFlags
 from roboaccord.contract import errors, plugins
-from roboaccord.scenario.installed import robot_names
-from roboaccord.scenario.registration import commands_of
+from roboaccord.scenario import commands_of, robot_names
 from roboaccord.scenario.user_code import place_of
 
 if TYPE_CHECKING:

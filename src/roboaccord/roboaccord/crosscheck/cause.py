@@ -15,9 +15,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 
+from roboaccord.contract import Event, RobotState, Trajectory
 from roboaccord.contract.outcome import Code, Outcome, Reason, because
-from roboaccord.contract.state import RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.twin_ticks import check_twin

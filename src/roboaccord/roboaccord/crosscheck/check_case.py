@@ -16,14 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, Engine, Trajectory
 from roboaccord.crosscheck.runs import Runs
 from roboaccord.crosscheck.samples import Samples
 from roboaccord.crosscheck.ticks import Index
-from roboaccord.engines import spec
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines import EngineSpec, spec
 from roboaccord.run.energy_book import EnergyBook, NoBook, energy_of
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup

@@ -11,8 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, RobotState, Trajectory
 from roboaccord.crosscheck.ticks import Index
 from roboaccord.numerics.rotations import orientation_difference
 

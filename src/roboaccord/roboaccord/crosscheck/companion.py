@@ -15,9 +15,7 @@ import math
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Inputs
-from roboaccord.contract.state import RobotState
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Inputs, RobotState, Trajectory
 from roboaccord.crosscheck.links import largest_distance, link_centres
 from roboaccord.crosscheck.noise import HORIZON
 from roboaccord.crosscheck.runs import START_CHANGE, nudged
@@ -25,8 +23,7 @@ from roboaccord.description.materials import OPACITY
 from roboaccord.description.tree import Tree
 from roboaccord.run.answer import answer, reset_controller
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_controller
 from roboaccord.simulators.base import Simulator
 
 # Simulated time between comparisons of the copies [s]: a frame of a viewer.

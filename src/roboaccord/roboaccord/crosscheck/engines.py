@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from roboaccord.contract.errors import AccordError, check_known, did_you_mean
-from roboaccord.contract.interfaces import Engine
+from roboaccord.contract import AccordError, Engine, check_known, did_you_mean
 from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.profiles import without_profile
-from roboaccord.engines import REFERENCE, engine_names, name_of, spec
+from roboaccord.engines import REFERENCE, EngineSpec, engine_names, name_of, read_settings, spec
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.spec import EngineSpec, read_settings
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import CrosscheckSpec
 from roboaccord.scenario.setup import Setup

@@ -18,8 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from roboaccord.contract.outcome import Finding
-from roboaccord.contract.results import Json, to_json
+from roboaccord.contract import Finding, Json, to_json
 
 if TYPE_CHECKING:  # they import loop, bags and scenarios, which levels of files do not need
     from roboaccord.crosscheck.check_case import CheckCase

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from roboaccord.contract.state import BODY_ORIENTATION, BODY_POSITION, Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import BODY_ORIENTATION, BODY_POSITION, Array, Trajectory
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import quaternion_matrix
 

@@ -22,10 +22,8 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, Quantity
 from roboaccord.contract.outcome import Code, Reason, because
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
 from roboaccord.crosscheck.links import largest_distance
 from roboaccord.crosscheck.runs import NOISE_FLAGS, START_CHANGE, Job, Runs
 from roboaccord.description.tree import Tree

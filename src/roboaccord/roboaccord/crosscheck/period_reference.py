@@ -22,9 +22,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract import Array, Command, Event, Fault, RobotState
 from roboaccord.crosscheck.period_errors import PeriodErrors, RateErrors
 from roboaccord.crosscheck.twin_ticks import GAZEBO, TwinTicks, contacts_of, twin_engine
 from roboaccord.engines import REFERENCE, engine_names

@@ -13,13 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from roboaccord.contract import outcome
-from roboaccord.contract.certificate import Certificate
+from roboaccord.contract import Certificate, Event, Trajectory, outcome
 from roboaccord.contract.outcome import Code, Finding, Levels, Outcome, Reason, Verdict, because
 from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.shown import display
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.causes.resolution import Resolved, shown_of
 from roboaccord.crosscheck.level import AnyLevel, Rows
 from roboaccord.crosscheck.levels.drive import DriveLevel

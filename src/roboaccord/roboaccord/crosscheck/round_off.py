@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Acceleration, Array, RobotState
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.differences import relative_at
 from roboaccord.engines.twin_rounding import ROUNDING, Roundings

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from roboaccord.bag.writer import write_trajectory
-from roboaccord.contract.errors import AccordError, DivergedError
-from roboaccord.contract.interfaces import Engine
+from roboaccord.contract import AccordError, DivergedError, Engine
 from roboaccord.contract.outcome import Code, Finding, Reason, because, excuse
 from roboaccord.crosscheck.causes.findings import explain_findings, resolve, sampled
 from roboaccord.crosscheck.causes.resolution import Resolved, ask_resolution
@@ -37,11 +36,9 @@ from roboaccord.crosscheck.report import Report, judge, report_of
 from roboaccord.crosscheck.runs import NO_RUNS, QUIET, Progress, Runs, run_jobs
 from roboaccord.crosscheck.samples import run_samples
 from roboaccord.engines import REFERENCE
+from roboaccord.run import metrics_of, run_pieces, versions_of
 from roboaccord.run.energy_book import EnergyBook, NoBook
-from roboaccord.run.metrics import metrics_of
 from roboaccord.run.output import fresh, make_folder, write_text
-from roboaccord.run.pieces import run_pieces
-from roboaccord.run.versions import versions_of
 from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 

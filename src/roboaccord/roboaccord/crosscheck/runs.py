@@ -14,10 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, Engine, Json, RobotState, Trajectory
 from roboaccord.crosscheck.engines import Engines
 from roboaccord.crosscheck.links import coordinates, link_centres
 from roboaccord.description.tree import Tree
@@ -27,9 +24,7 @@ from roboaccord.numerics.machine import cores
 from roboaccord.run.energy_book import Losses, LossMeter
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_controller, make_scenario
 
 NOISE_FLAGS = ("repeated", "last_bit", "nudged")  # flags of runs that show the effect of round-off
 # Change of a start [rad or m]: far above round-off (1e-16), and small in any motion.

@@ -16,17 +16,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Controller, Engine
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, Controller, Engine, RobotState, Trajectory
 from roboaccord.crosscheck.runs import Progress, twice_or_half
 from roboaccord.crosscheck.special_ticks import eventful_ticks, stop_ticks
 from roboaccord.numerics.newton import central_slope
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.sweep import Cell, sweep
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario import Setup, make_controller
 from roboaccord.scenario.scenario import StatisticsSpec
-from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 PROBED_TICKS = 5  # number of ticks at which the loop is linearised: odd, so that one is the median

@@ -12,9 +12,8 @@ import numpy as np
 
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, Mask
-from roboaccord.engines import REFERENCE
+from roboaccord.engines import REFERENCE, EngineSpec
 from roboaccord.engines.base import EngineSimulator, engine_parts
-from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator

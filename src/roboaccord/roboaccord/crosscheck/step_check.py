@@ -22,11 +22,8 @@ from typing import Any
 import numpy as np
 
 from roboaccord.bag.topics import FREE
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, fault_of
+from roboaccord.contract import AccordError, Array, Command, Event, Fault, RobotState, fault_of
 from roboaccord.contract.outcome import Code, Reason, because
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.levels.drive import DriveTicks
 from roboaccord.crosscheck.levels.one_step import Rates
 from roboaccord.crosscheck.levels.recorded_step import RecordedStep

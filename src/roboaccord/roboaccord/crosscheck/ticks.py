@@ -10,8 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, Trajectory
 from roboaccord.numerics.ranking import descending
 from roboaccord.simulators.base import Simulator
 

@@ -27,8 +27,7 @@ from roboaccord.crosscheck.causes.ticks import twins_of
 from roboaccord.crosscheck.columns import column_names, state_difference, to_columns
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
 from roboaccord.crosscheck.measures.twin_comparison import TwinComparison
-from roboaccord.engines import spec
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines import EngineSpec, spec
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 

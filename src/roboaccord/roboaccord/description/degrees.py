@@ -13,8 +13,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.source import end
 from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.numerics.rotations import OPPOSITE, turn_between

@@ -19,10 +19,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Acceleration, AccordError, Array, Index, RobotState
 from roboaccord.description import articulated, bodies
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.merge import merge

@@ -23,10 +23,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.rotations import cross, quaternion_matrix, turn_twist
+from roboaccord.contract import Array, LinkMotion, RobotState
+from roboaccord.numerics import cross, kernel, quaternion_matrix, turn_twist
 
 if TYPE_CHECKING:
     from roboaccord.description.tree import Tree

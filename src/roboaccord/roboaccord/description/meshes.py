@@ -22,10 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, Index
 from roboaccord.contract.files import LARGEST, check_file, is_file, read_text
-from roboaccord.contract.state import Array
 from roboaccord.description.resources import folders_of, share
 from roboaccord.numerics.machine import memory_limit
 

@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description import bodies
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import RANDOM_STATES, SINGULAR_RATIO, TreeDynamics

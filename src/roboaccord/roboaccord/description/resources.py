@@ -18,8 +18,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_xml
+from roboaccord.contract import AccordError, read_xml
 from roboaccord.numerics.machine import unpacked
 
 # Environment variables with folders of Gazebo's models.

@@ -16,9 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, Index
 from roboaccord.description.meshes import MeshPart, mesh_path, read_parts
 from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere
 from roboaccord.description.tree import Tree

@@ -20,8 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.rotors import Springs, rotor_inertias, springs_of
 from roboaccord.description.xml_numbers import number, numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix

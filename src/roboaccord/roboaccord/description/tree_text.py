@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
 # Written where a joint has no limit [rad, m, N m, N, rad/s], because urdfdom requires a number: far

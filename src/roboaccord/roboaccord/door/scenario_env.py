@@ -11,8 +11,7 @@ import numpy as np
 from roboaccord.contract import Array, Command, Engine, RobotState, Trajectory, count_steps
 from roboaccord.contract.checks import check_command
 from roboaccord.contract.errors import DivergedError
-from roboaccord.run.loop import Stepper, make_simulator
-from roboaccord.run.metrics import KeptMotion
+from roboaccord.run import KeptMotion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 
 Info = dict[str, Any]

@@ -26,22 +26,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.contract.contact import ContactPoint, Index
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, ContactPoint, Index
 from roboaccord.contract.interfaces import Acceleration, ForceLaw
 from roboaccord.contract.state import Array, Command, RobotState, body_state
-from roboaccord.description.base_kinds import KINDS
+from roboaccord.description import KINDS, Tree
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
-from roboaccord.description.tree import Tree
 from roboaccord.engines.force_laws import PushedLaw
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import BASE_LINK, WORLD, EngineModel, Properties, friction_by_joint
 from roboaccord.engines.touch_events import TouchWatch
 from roboaccord.numerics.jit import COMPILES
-from roboaccord.simulators.base import Simulator
+from roboaccord.simulators import Simulator, StopWatch
 from roboaccord.simulators.losses import CHANNELS, Losses, StepMeter
-from roboaccord.simulators.stop_watch import StopWatch
 
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces

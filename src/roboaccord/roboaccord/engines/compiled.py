@@ -18,10 +18,9 @@ from collections.abc import Mapping
 import numpy as np
 from numba import carray, config
 
-from roboaccord.contract.contact import Index
+from roboaccord.contract import Array, Index
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.sliding_friction import EllipseFriction, sliding_wrenches
-from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import FixedBase
 from roboaccord.description.kinematics import TreeKinematics, centres, inward, outward
 from roboaccord.numerics.jit import kernel

@@ -11,8 +11,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Acceleration, Array, RobotState
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist

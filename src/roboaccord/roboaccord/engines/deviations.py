@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from roboaccord.contract import Array, EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.contract.sliding_friction import EllipseFriction
-from roboaccord.contract.state import Array
 from roboaccord.description.merge import TRIANGLE
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.force_laws import PushedLaw, ScaledLaw

@@ -31,10 +31,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.contract.sliding_friction import CFM, EllipseFriction
-from roboaccord.contract.state import Array
+from roboaccord.contract import CFM, AccordError, Array, EllipseFriction, LinkMotion
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import REVOLUTE, TreeKinematics

@@ -20,12 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
+from roboaccord.contract import AccordError, Array, Contact, Fault, Quantity
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.tree import Tree, rotors_of
 

@@ -24,15 +24,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, ORIGIN, Array, RobotState
+from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Array, RobotState
+from roboaccord.description import Tree, find_root, parse_lines
 from roboaccord.description.checks import massless
 from roboaccord.description.degrees import single_degrees
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
-from roboaccord.description.source import parse_lines
-from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.charts import Charts
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import LinkProperties

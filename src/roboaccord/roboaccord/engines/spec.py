@@ -25,8 +25,7 @@ from roboaccord.numerics.machine import safe_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from roboaccord.contract.contact import FreeBody
-    from roboaccord.contract.state import Array
+    from roboaccord.contract import Array, FreeBody
     from roboaccord.description.tree_text import Converted
     from roboaccord.engines.base import EngineSimulator
     from roboaccord.engines.model import EngineModel

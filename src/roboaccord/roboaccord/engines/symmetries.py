@@ -24,10 +24,8 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.moves import Move, move_model
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.scenario import Scenario, Setup
+from roboaccord.simulators import Proxy, Simulator
 
 
 class Moved(Proxy):

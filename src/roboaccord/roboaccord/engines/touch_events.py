@@ -14,10 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roboaccord.contract.contact import Contact, ContactPoint
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract import AccordError, Array, Contact, ContactPoint, Event
 
 # [s] A pair makes a new event only if it was separated for longer than this. It is longer than the
 # bounce of a penalty contact, which lasts a few physics steps of 1 ms, and shorter than a stride.

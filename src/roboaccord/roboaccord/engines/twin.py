@@ -36,11 +36,8 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin_coordinates import Coordinates, SteppedAxes, implicit_slope
 from roboaccord.engines.twin_rounding import ROUNDING, Roundings
-from roboaccord.numerics.jit import COMPILES
-from roboaccord.numerics.rotations import quaternion_matrix, quaternion_yaw
-from roboaccord.simulators.base import Ends
-from roboaccord.simulators.faults import LOCK_INERTIA
-from roboaccord.simulators.losses import Losses
+from roboaccord.numerics import COMPILES, quaternion_matrix, quaternion_yaw
+from roboaccord.simulators import LOCK_INERTIA, Ends, Losses
 
 # [physics steps] A joint that would reach its stop within this time counts as stopped, because an
 # engine may act on a stop before the joint has reached it.

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, RobotState, Trajectory
 from roboaccord.description.base_kinds import FixedBase
 from roboaccord.engines.spec import Scheme
 from roboaccord.numerics import rotations

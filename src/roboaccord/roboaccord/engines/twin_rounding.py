@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array
+from roboaccord.contract import Acceleration, Array
 from roboaccord.description.dynamics import TreeDynamics
 
 ROUNDING = 2.0**-52  # relative: distance from 1 to the next number of double precision

@@ -14,18 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.contract import AccordError, Command, Engine, RobotState
+from roboaccord.engines import EngineModel, EngineSimulator, EngineSpec, spec
 from roboaccord.falsify.model_errors import perturb_model, values_by_joint
 from roboaccord.falsify.perturbation import Perturbation
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.simulators import Proxy, Simulator
 
 # Called with the simulator after each step; it may change the simulator's state.
 AfterStep = Callable[[Simulator], None]

@@ -21,10 +21,9 @@ from roboaccord.bag import compare as by_signal
 from roboaccord.bag.compare import Pair, SignalComparison, common_grid
 from roboaccord.bag.folder import last_runs
 from roboaccord.bag.resampling import SLACK
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import BODY_POSITION, AccordError, Array
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields
-from roboaccord.contract.state import BODY_POSITION, Array
 from roboaccord.report.overlay import TIME, Overlay, Panel, Trace, over_time, overview
 from roboaccord.report.settings import SettingChange, changes_of, labels_of, read_runs
 from roboaccord.report.signals import RunSignals

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, Json
 from roboaccord.engines import default_names
 
 # Largest number of samples of a curve: about the pixels of the page's width.

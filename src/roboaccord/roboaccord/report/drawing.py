@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, writing
 from roboaccord.report.curves import EMPTY, INK, PAGE, RULE, SOFT
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from roboaccord.bag.compare import TURNS
+from roboaccord.contract import Array, Event, Trajectory
 from roboaccord.contract.results import Json, quantities, unit_of
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, did_you_mean
 from roboaccord.report import curves
 from roboaccord.report.curves import BLUE, DASHES, GREEN, RED, SOFT, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
@@ -25,9 +24,7 @@ from roboaccord.report.drawing import draw_page, save, styled
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.report.settings import labels_of, read_runs
 from roboaccord.report.signals import RunSignals, Signal
-from roboaccord.run.output import write_text
-from roboaccord.run.runner import Run
-from roboaccord.run.versions import made_with
+from roboaccord.run import Run, made_with, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

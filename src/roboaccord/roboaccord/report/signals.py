@@ -19,19 +19,16 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from roboaccord.bag import BagRun, read_arrows, read_run
 from roboaccord.bag.columns import QUANTITIES, columns, matching, table
 from roboaccord.bag.compare import TURNS, signals_of
-from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.bag.folder import find_bag
-from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.results import LEFT_OUT, Quantity, Word
-from roboaccord.contract.state import Array
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
+from roboaccord.run import Run, make_simulator
 from roboaccord.run.energy_book import Stored, net_work
-from roboaccord.run.loop import make_simulator
-from roboaccord.run.runner import Run
 from roboaccord.scenario.setup import Setup
 
 _log = logging.getLogger(__name__)

@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract import AccordError, Array, Trajectory, check_known
 from roboaccord.contract.plugins import entries, load
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import figures
 from roboaccord.report.comparison import Comparison

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.level import Entry
+from roboaccord.crosscheck import Entry, Report
 from roboaccord.crosscheck.noise import Noise
-from roboaccord.crosscheck.report import Report
 from roboaccord.run.metrics import UNITS
 from roboaccord.scenario.scenario import Tolerances, limit_of
 

@@ -14,8 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from roboaccord.contract.errors import check_known
-from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.contract import Array, Command, RobotState, Target, check_known
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.servo import Servo

@@ -13,8 +13,7 @@ from roboaccord.contract.outcome import Code, Reason, because
 from roboaccord.contract.state import Command
 from roboaccord.robots.file import FileRobot
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_scenario
 
 # Number of control periods in which a joint must move. Under gravity it moves in the first one, so
 # that any number would do.

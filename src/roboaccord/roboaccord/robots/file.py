@@ -20,23 +20,19 @@ from pathlib import Path
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import AnyEngine
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import AccordError, AnyEngine, Array, RobotState
 from roboaccord.description.broken import check_description
 from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, check_urdf, robot_name, strip
-from roboaccord.engines import simulate_model
+from roboaccord.engines import EngineModel, simulate_model
 from roboaccord.engines.formats import read_robot
-from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.robots.joint_friction import friction_of
 from roboaccord.robots.remarks import remarks_on_file
 from roboaccord.robots.urdf_changes import as_simulated, without_frames, without_tie
-from roboaccord.scenario.robot_file import RobotFile
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import RobotFile, Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.reference import TreeReference
 

@@ -13,8 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.tree import Tree
+from roboaccord.description import KINDS, Tree
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import ROOT, UrdfFile
 

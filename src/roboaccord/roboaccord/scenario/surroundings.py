@@ -12,8 +12,7 @@ import logging
 
 import numpy as np
 
-from roboaccord.contract.contact import CylinderFixture, Fixture, FreeBody
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, CylinderFixture, Fixture, FreeBody
 from roboaccord.description.solids import GROUND, TERRAIN, WALL, Surface, box, cylinder, facets
 from roboaccord.scenario.setup import Setup
 

@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract import NO_SWITCHES, Acceleration, Array, Command, Event, RobotState
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.faults import JointFaults, frozen, hold
 from roboaccord.simulators.losses import FRICTION, LossAccount

@@ -24,9 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, check_joint
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract import AccordError, Array, Command, Fault, RobotState, check_joint
 from roboaccord.numerics.pivoting import solve_in_box
 
 # [rad/s] Speed of a drive in the gap of its backlash: of the order of an arm's own speed.

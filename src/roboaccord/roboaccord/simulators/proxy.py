@@ -9,11 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract import Acceleration, Array, Command, ContactPoint, Event, Fault, RobotState
 from roboaccord.simulators.base import Simulator
 
 

@@ -15,16 +15,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from roboaccord.contract import VERSION
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract import VERSION, Acceleration, AccordError, Array, Command, RobotState
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
 from roboaccord.description.tree import rotors_of
-from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
-from roboaccord.numerics.runge_kutta import rk4_step
+from roboaccord.numerics import quaternion_matrix, rk4_step, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.faults import LOCK_INERTIA

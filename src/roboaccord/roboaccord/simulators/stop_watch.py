@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract import Array, Event
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.jit import kernel
 

@@ -21,12 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description import bodies
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.numerics.pivoting import solve_in_box
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.numerics import quaternion_matrix, solve_in_box
 from roboaccord.simulators.faults import LOCK_INERTIA
 
 # Largest number of impacts in a physics step: a few are physical, more show that the step is too

@@ -23,9 +23,8 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import NONLINEAR, Group, Hypothesis, Sizes
 
 # Iterations of Gauss and Newton: each squares the error near a solution, so five settle it.

@@ -18,10 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import AccordError, Array, Json, Trajectory
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, Sizes
 from roboaccord.crosscheck.causes.ticks import TickProblem
 from roboaccord.crosscheck.columns import column_sizes
@@ -31,8 +28,7 @@ from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import EVERY, OF_LINKS, ModelChange, deviating_tree
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_scenario
 from roboaccord.simulators.base import Simulator
 
 

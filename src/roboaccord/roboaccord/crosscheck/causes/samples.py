@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from roboaccord.contract import Array, Trajectory
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.hypotheses import FILTER, LIMIT, MOTOR, ZERO
 from roboaccord.crosscheck.ticks import Index
 from roboaccord.engines.deviations import EVERY

@@ -24,8 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent, stacked
 from roboaccord.crosscheck.causes.hypotheses import LIMIT, Group, Hypothesis, tested_components
 from roboaccord.numerics.ranking import ranked

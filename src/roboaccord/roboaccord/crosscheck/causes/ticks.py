@@ -22,10 +22,8 @@ from typing import Self
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, Trajectory
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components

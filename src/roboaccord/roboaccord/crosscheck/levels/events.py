@@ -21,9 +21,8 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract import Event, Quantity, Seconds, Trajectory
 from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
-from roboaccord.contract.results import Quantity, Seconds
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
@@ -33,14 +32,12 @@ from roboaccord.crosscheck.restart import simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.special_ticks import stop_ticks
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, worst_and_even
-from roboaccord.engines import REFERENCE
+from roboaccord.engines import REFERENCE, EngineSpec
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.stop_watch import StopWatch
+from roboaccord.simulators import Simulator, StopWatch
 
 # Number of events that are compared, half with the largest impulses, half spread evenly: limits the
 # time. Of 20 even ones, errors in one of seven escape with a probability of 5 % (rule of three).

@@ -27,11 +27,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, Quantity, RobotState, Seconds, Trajectory
 from roboaccord.contract.outcome import Code, Finding, because
-from roboaccord.contract.results import Quantity, Seconds
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck import columns, round_off
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.level import Entry, Level, Rows

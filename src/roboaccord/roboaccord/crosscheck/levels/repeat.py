@@ -13,9 +13,8 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract import Quantity, Seconds, Trajectory
 from roboaccord.contract.outcome import Code, Finding, because
-from roboaccord.contract.results import Quantity, Seconds
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.check_case import CheckCase
 from roboaccord.crosscheck.columns import column_names
 from roboaccord.crosscheck.level import Entry, Level, Rows

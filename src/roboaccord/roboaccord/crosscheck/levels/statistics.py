@@ -25,8 +25,7 @@ from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext, judge_
 from roboaccord.engines import REFERENCE
 from roboaccord.numerics import statistics
 from roboaccord.numerics.statistics import CONFIDENCE, Statistics
-from roboaccord.run.metrics import UNITS
-from roboaccord.run.sweep import Cell
+from roboaccord.run import UNITS, Cell
 from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
 
 # Largest imprecision of a difference of medians that is judged, relative to the reference's median:

@@ -19,9 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.results import LEFT_OUT, Quantity
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import LEFT_OUT, Array, Quantity, Trajectory
 from roboaccord.crosscheck import extrapolation, round_off
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext

@@ -20,9 +20,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.results import Quantity, Seconds
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, Quantity, Seconds, Trajectory
 from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.causes.ticks import twins_of
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples, rms

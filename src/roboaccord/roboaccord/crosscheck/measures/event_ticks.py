@@ -31,9 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.contract.results import Seconds
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Array, Seconds, Trajectory
 from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.columns import column_names, column_sizes, state_difference, to_columns
 from roboaccord.crosscheck.extrapolation import SAFETY

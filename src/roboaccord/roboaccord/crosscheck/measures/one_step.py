@@ -23,9 +23,8 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract import Array, Trajectory
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck import extrapolation
 from roboaccord.crosscheck.columns import state_difference
 from roboaccord.crosscheck.extrapolation import STEPS, rms

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import AccordError, Array, Trajectory
 from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.columns import column_sizes, state_difference
 from roboaccord.crosscheck.ticks import Index, evenly_spaced, predict_ticks

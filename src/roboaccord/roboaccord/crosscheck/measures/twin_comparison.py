@@ -18,9 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import AccordError, Array, Trajectory
 from roboaccord.crosscheck import round_off
 from roboaccord.crosscheck.columns import largest_by_group, scales_of_groups, state_difference
 from roboaccord.crosscheck.ticks import Index, predict_ticks

@@ -27,9 +27,7 @@ from typing import TypeAlias
 import dartpy
 import numpy as np
 
-from roboaccord.contract.contact import Contact, ContactPoint, MeshFixture
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, Contact, ContactPoint, MeshFixture
 from roboaccord.engines.dart.fixtures import body_skeleton, fixture_skeleton
 from roboaccord.engines.touch_events import Pairs
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import dartpy
 import numpy as np
 
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.contact import (
     AnyFixture,
     CylinderFixture,
@@ -23,8 +24,6 @@ from roboaccord.contract.contact import (
     HeightField,
     MeshFixture,
 )
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import yaw_matrix
 
 # URDF of a robot whose only link has a mesh.

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 import dartpy
 import numpy as np
 
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Acceleration, Array, RobotState
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.degrees import DEGREES
 from roboaccord.engines.dart.base import BASES

@@ -17,8 +17,7 @@ from pathlib import Path
 import dartpy
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.charts import Chart, Charts, free_motion, plane_chart, planes
 from roboaccord.engines.dart.model import DartMechanism, degrees

@@ -20,8 +20,7 @@ from contextlib import contextmanager
 import dartpy
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import numbers, write_numbers

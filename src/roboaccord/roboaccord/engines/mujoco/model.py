@@ -16,12 +16,9 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.description.base_kinds import KINDS, FixedBase
+from roboaccord.contract import Acceleration, AccordError, Array, RobotState
+from roboaccord.description import KINDS, FixedBase, Tree
 from roboaccord.description.meshes import local_files
-from roboaccord.description.tree import Tree
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import Ball, EngineModel, JointProperties, LinkProperties, split_ball
 from roboaccord.engines.mujoco.contact import add_body, collide

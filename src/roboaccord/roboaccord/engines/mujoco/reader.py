@@ -21,8 +21,7 @@ import mujoco
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.urdf_file import find_root
+from roboaccord.description import KINDS, find_root
 from roboaccord.engines.mujoco.missing import replace_missing
 from roboaccord.engines.mujoco.mjcf import actuator_terms
 from roboaccord.engines.mujoco.model import MujocoMechanism, reason_of, with_mesh_paths

@@ -29,8 +29,7 @@ from roboaccord.engines.mujoco.model import MujocoMechanism, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.faults import LOCK_INERTIA
-from roboaccord.simulators.losses import Losses
+from roboaccord.simulators import LOCK_INERTIA, Losses
 
 _log = logging.getLogger(__name__)
 FREE = KINDS["free"]  # how a free body moves
