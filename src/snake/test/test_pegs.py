@@ -11,6 +11,7 @@ from roboaccord.crosscheck.levels.invariance import check_invariance
 from roboaccord.engines import spec
 from roboaccord.gazebo import expand_for_gazebo
 from roboaccord.run.metrics import metrics_of
+from roboaccord.scenario import start_view
 from running import book_of, or_skip, run_in, setup_of
 from snake.model.coordinates import PlanarSnake
 from snake.model.pegs import peg_field
@@ -220,6 +221,18 @@ def test_only_pegs_change_the_description(pegs_with, setup_with):
     pegs = [m for m in world.iter("model") if m.attrib["name"].startswith("peg_")]
     assert len(pegs) == len(pegs_with().scenario.terrain["pegs"])
     assert {m.findtext("link/collision/geometry/cylinder/radius") for m in pegs} == {"0.1"}
+
+
+def test_the_view_at_the_start_leaves_out_pegs_far_away(pegs_with):
+    """A peg 50 m away does not make the snake small in Gazebo's window; one 1.2 m ahead counts."""
+    near, far = "[-0.0938, 0.0996], [3.0, 0.0]", "[50.0, 0.0]"
+    alone, beside, with_far = (
+        start_view(pegs_with(f"terrain.pegs=[{pegs}]"), 0.8)
+        for pegs in ("[-0.0938, 0.0996]", near, f"{near}, {far}")
+    )
+    assert with_far.distance == beside.distance > alone.distance
+    np.testing.assert_array_equal(with_far.target, beside.target)
+    assert start_view(pegs_with(), 0.8).distance < 1.5 * beside.distance
 
 
 @pytest.mark.parametrize(

@@ -109,15 +109,21 @@ class View:
 
 
 def start_view(setup: Setup, half: float) -> View:
-    """Return the view that has the robot at its start, with solids around it, in the middle.
+    """Return the view that has the robot at its start, with the solids near it, in the middle.
+
+    Solids farther from it along an axis than its length, such as the last pegs of a long row, are
+    left out, so that the robot is not small.
 
     Args:
         setup: robot and scenario.
         half: half of the camera's horizontal field of view [rad].
     """
-    surroundings = setup.robot.surroundings(setup)
+    surroundings, robot = setup.robot.surroundings(setup), start_points(setup)
     solids = [vertices for name, (vertices, _) in surroundings.items() if name not in BACKDROPS]
-    points = np.concatenate([start_points(setup), *solids])
+    length = np.ptp(robot, axis=0).max()
+    low, high = robot.min(axis=0) - length, robot.max(axis=0) + length
+    near = [s for s in solids if (s.max(axis=0) >= low).all() and (s.min(axis=0) <= high).all()]
+    points = np.concatenate([robot, *near])
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
     azimuth, elevation, share = AZIMUTH, ELEVATION, SHARE_ON_LEVEL_GROUND
     if TERRAIN in surroundings:
