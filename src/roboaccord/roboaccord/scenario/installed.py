@@ -55,7 +55,11 @@ def load_robot(name: str, *recorded: str) -> Any:
     if entry is None:
         hint = did_you_mean(key, robot_names())
         if os.path.exists(name):  # noqa: PTH110 - false for a name that is too long
-            hint = ", which is a " + ("folder" if Path(name).is_dir() else "file of another kind")
+            is_scenario = name.endswith((".yaml", ".yml"))
+            file = (
+                f"a scenario: accord run ROBOT {name}" if is_scenario else "a file of another kind"
+            )
+            hint = ", which is " + ("a folder" if Path(name).is_dir() else file)
         raise AccordError(plugins.lacking(GROUP, key) or f"unknown robot {name}{hint}")
     try:
         return entry.load()
