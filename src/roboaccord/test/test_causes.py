@@ -11,6 +11,7 @@ import pytest
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array, Command
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, Conclusion, explain
+from roboaccord.crosscheck.causes.findings import explain_one_step
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes
 from roboaccord.crosscheck.causes.search import NOISE_RATIO, Search
@@ -131,6 +132,15 @@ def test_a_cause_that_does_not_explain_the_held_out_half_is_not_named() -> None:
     half = np.where(np.arange(BLOCKS)[:, None] < BLOCKS // 2, errors.recorded, noise.recorded)
     found = explain(Search(replace(errors, recorded=half)))[0]
     assert found.code is not Conclusion.NAMED and found.causes == ()
+
+
+def test_errors_of_one_physics_step_are_explained() -> None:
+    """What time stepping explains is then unknown: it counts as 0 in each of the ticks."""
+    setup = setup_of(FINGER)
+    engine = broken("dart", Proxy)
+    run = run_of(setup, engine)
+    found = explain_one_step(setup, {setup.scenario.physics_step: run}, order=1)
+    assert found.asked
 
 
 def test_a_motor_that_lags_is_named() -> None:

@@ -185,7 +185,7 @@ def _factory_keys(
             annotated = SimpleNamespace(__annotations__={name: parameter.annotation})
             hint = typing.get_type_hints(annotated, module_names, include_extras=True)[name]
             unit = unit_in(hint)
-            kind = _type_text(hint) if unit else kind
+            kind = kind if isinstance(parameter.annotation, str) and not unit else _type_text(hint)
         is_required = parameter.default is inspect.Parameter.empty
         default = REQUIRED if is_required else in_yaml(parameter.default)
         value = in_yaml(section[name]) if name in section else default

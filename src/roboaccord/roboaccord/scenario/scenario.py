@@ -213,7 +213,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         bodies: free bodies beside the robot, by name.
         parameters: changes to the robot's physical parameters.
         initial: the state to start from.
-        faults: joints that fail, each of `contract.fault.FORM`; the last of a joint counts.
+        faults: joints that fail, each as JOINT=KIND@S (docs/faults.md); the last of a joint counts.
         controller: `name`, and the controller's parameters beside it; `friction` is what it assumes
             of the friction, a `law` with its parameters or changes of the scenario's.
         friction: `law`, and the law's parameters beside it.

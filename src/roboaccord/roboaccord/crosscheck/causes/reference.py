@@ -125,7 +125,8 @@ def problem_and_bound(
     errors = [replace(problem, run=runs[step]).residuals() for step in steps]
     floor = np.finfo(float).eps * np.maximum(column_sizes(run), 1.0)
     if len(errors) < STEPS:
-        return problem, np.asarray(rms(errors[-1]) + floor)
+        unknown = replace(problem, rest=np.zeros_like(errors[-1]))
+        return unknown, np.asarray(rms(errors[-1]) + floor)
     # The reference's own error: its change with the step.
     coarser_reference = make_simulator(setup, physics_step=steps[-2])
     floor = floor + rms(replace(problem, simulator=coarser_reference).residuals() - errors[-1])
