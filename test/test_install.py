@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from workspace import ROOT, call, clean_environment
 
-pip = pytest.importorskip("pip")
 # Lines after .05 s, where `make demo` has them after 10.
 CODE = "import sys, install; install.PERIOD = 0.05; install.main(*sys.argv[1:])"
 METADATA = "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n"
@@ -28,7 +28,8 @@ def test_a_wheel_is_installed_and_a_package_that_is_nowhere_is_not(tmp_path: Pat
         for name, text in FILES.items():
             archive.writestr(name, text)
     venv.create(folder, symlinks=True)  # of its own, as copies are linked in all of it
-    path = f"{ROOT / '.ci'}:{Path(pip.__file__).parents[1]}"
+    # Not imported, as setuptools has no distutils after that.
+    path = f"{ROOT / '.ci'}:{metadata.distribution('pip').locate_file('')}"
     done, failed = (
         call(
             [folder / "bin/python", "-c", CODE, "a title", "--no-index", what],
