@@ -115,6 +115,16 @@ def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:
     assert len(make_engines(setup, [heavier, spec("mujoco").as_expert()]).others) == 2
 
 
+def test_an_engine_that_refuses_is_a_note_beside_the_verdict() -> None:
+    """DART's impulses do not know reflected inertia, which a rotor in a contact scenario has."""
+    pytest.importorskip("dartpy")
+    pytest.importorskip("packbot", reason="the Packbot is not installed")
+    engines = make_engines(setup_of("packbot", "collapse_real"), ["dart"], lambda *_: None)
+    (note,) = engines.remarks
+    assert not engines.others
+    assert str(note).startswith("dart: left out: no reflected inertia where contacts")
+
+
 def test_a_check_of_both_profiles(tmp_path: Path) -> None:
     """Where nothing touches, solvers of contact change nothing: both come to the same bits."""
     pytest.importorskip("dartpy")

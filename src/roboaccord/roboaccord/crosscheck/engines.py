@@ -32,12 +32,14 @@ class Engines:
         others: simulators of the engines.
         specs: of the engines.
         same: engines left out, each with the name of the engine that has the same settings here.
+        refusals: of engines left out, because they refuse the scenario.
     """
 
     reference: Simulator
     others: Mapping[str, Simulator]
     specs: Mapping[str, EngineSpec]
     same: Mapping[str, str] = field(default_factory=dict)
+    refusals: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -47,8 +49,11 @@ class Engines:
     @property
     def remarks(self) -> list[Reason]:
         """Notes on the engines left out."""
-        pairs = self.same.items()
-        return [because(Code.SAME_SETTINGS, engine=name, other=other) for name, other in pairs]
+        same, refusals = self.same.items(), self.refusals.items()
+        return [
+            *(because(Code.TEXT, engine=name, text=f"left out: {why}") for name, why in refusals),
+            *(because(Code.SAME_SETTINGS, engine=name, other=other) for name, other in same),
+        ]
 
     @property
     def changes(self) -> list[str]:
@@ -80,6 +85,7 @@ def make_engines(
     reference = make_simulator(setup, REFERENCE)
     others: dict[str, Simulator] = {}
     specs: dict[str, EngineSpec] = {}
+    refusals: dict[str, str] = {}
     for name, engine in {name_of(e): e for e in engines if e != REFERENCE}.items():
         engine_spec = spec(engine)
         try:
@@ -88,11 +94,12 @@ def make_engines(
             if refused is None or engine_spec.changes:
                 raise
             refused(name, error)
+            refusals[name] = str(error).removeprefix(f"{name}: ")
     # Engines with expert settings, by name, and the plain engine that is the same here.
     same = {name: s.plain for name, s in specs.items() if has_same_settings(others, specs, s)}
     for name in same:
         del others[name], specs[name]
-    return Engines(reference, others, specs, same)
+    return Engines(reference, others, specs, same, refusals)
 
 
 def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
