@@ -34,7 +34,9 @@ from roboaccord.description.tuples import (
     accumulate, add, add_scaled, cross, dot, mat_t_vec, mat_vec, matrix_at, minus_outer,
     minus_product, store, sym_vec, symmetric_at, vector_at,
 )  # fmt: skip
-from roboaccord.numerics import factor, kernel, rk4_stage, solve
+from roboaccord.numerics.cholesky import factor, solve
+from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.runge_kutta import rk4_stage
 
 
 @kernel
