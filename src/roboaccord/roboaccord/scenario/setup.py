@@ -203,7 +203,8 @@ class Setup:
     """A robot in a scenario: every simulator and controller is made from it.
 
     Args:
-        robot, scenario: these.
+        robot: what moves.
+        scenario: where, from which start and under which controller.
         given: `KEY=VALUE` by which a user has changed the scenario's `controller`.
     """
 

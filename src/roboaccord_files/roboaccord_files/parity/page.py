@@ -124,7 +124,7 @@ def uncompared_lines(robot: RobotParity) -> list[str]:
     """
     lines = list[str]()
     for name, check in robot.checks["reading"].items():
-        if status_of(robot.levels.shipped[name]) == "refused" != robot.status[name]:
+        if status_of(robot.levels.shipped[name]) == "refused" and robot.status[name] != "refused":
             lines.append(f"{name}: refused as shipped, which sets no exit status")
         causes = {cause.quantity for cause in check.causes}
         differ = list[str]()

@@ -107,8 +107,10 @@ class RecorderShell(Shell):
                     self._write_stamped(self._checked(name, data))
         if summary := self._ledger.summary():
             line = f"messages in transit to {self._path.name}: {summary}"
-            is_error = self._ledger.lost and not self.run.error
-            self.run.fail(AccordError(line)) if is_error else _log.warning(line)
+            if self._ledger.lost and not self.run.error:
+                self.run.fail(AccordError(line))
+            else:
+                _log.warning(line)
         self._stack.close()
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
